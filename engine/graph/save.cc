@@ -1,0 +1,125 @@
+#include "engine/graph/save.h"
+
+#include <fcntl.h>
+#include <onnx/onnx_pb.h>
+#include <unistd.h>
+
+#include <exception>
+#include <filesystem>
+#include <optional>
+
+#include "engine/graph/graph_writer.h"
+#include "engine/graph/model_file.h"
+#include "engine/graph/output_file.h"
+#include "engine/graph/proto.h"
+
+namespace rulerun {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t kModelGraph = 7;
+
+// Whether the file the model came from says the same as the model.
+bool CanCopy(const Model& model, const std::string& path) {
+  if (model.path.empty() || model.rebuilt || model.graph->modified()) return false;
+  if (model.stamp.size < 0 || StampOf(model.path) != model.stamp) return false;
+  if (!model.external_data) return true;
+  // The file names its data files relative to its own folder.
+  std::error_code failed;
+  const auto folder = [&failed](const std::string& file) {
+    const fs::path parent = fs::path(file).parent_path();
+    return fs::canonical(parent.empty() ? fs::path(".") : parent, failed);
+  };
+  const fs::path from = folder(model.path);
+  return !failed && from == folder(path) && !failed;
+}
+
+Status Copy(const std::string& from, const std::string& to) {
+  const int descriptor = ::open(from.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return Error{ErrorKind::kSystem, "cannot read the original model", from, ""};
+  const auto copy = [&]() -> Status {
+    RULERUN_ASSIGN(OutputFile file, OutputFile::Create(to));
+    RULERUN_RETURN_IF_ERROR(file.CopyFrom(descriptor));
+    return file.Commit();
+  };
+  const Status status = copy();
+  ::close(descriptor);
+  return status;
+}
+
+// Imports of the model as they were read, and the domains that occur now.
+Result<std::string> Header(const Model& model, const std::set<std::string>& used) {
+  onnx::ModelProto header;
+  if (!header.ParseFromString(model.header)) {
+    return Error{ErrorKind::kModel, "the model's header is damaged", model.path, ""};
+  }
+  if (!header.has_ir_version()) header.set_ir_version(model.graph->ir_version());
+  std::set<std::string> missing = used;
+  for (const auto& import : header.opset_import()) missing.erase(std::string(NormalDomain(import.domain())));
+  for (const std::string& domain : missing) {
+    auto* import = header.add_opset_import();
+    import->set_domain(domain);
+    import->set_version(std::max(1, model.graph->Opset(domain)));
+  }
+  return header.SerializeAsString();
+}
+
+Status WriteRope(const Rope& rope, OutputFile* file) {
+  for (const Rope::Piece& piece : rope.pieces()) {
+    const auto* text = std::get_if<std::string>(&piece);
+    RULERUN_RETURN_IF_ERROR(file->Write(text != nullptr ? std::string_view(*text) : std::get<std::string_view>(piece)));
+  }
+  return {};
+}
+
+Status WriteData(const std::vector<Stored>& stored, OutputFile* file) {
+  size_t at = 0;
+  for (const Stored& tensor : stored) {
+    RULERUN_RETURN_IF_ERROR(file->Fill(tensor.offset - at));
+    RULERUN_RETURN_IF_ERROR(file->Write(tensor.bytes));
+    at = tensor.offset + tensor.bytes.size();
+  }
+  return {};
+}
+
+Status Write(const Model& model, const std::string& path, const SaveOptions& options) {
+  GraphWriter writer("");
+  Rope graph = writer.Write(*model.graph);
+  RULERUN_ASSIGN(const std::string header, Header(model, writer.domains()));
+  constexpr size_t kHead = 16;  // of the graph field
+  const bool split = graph.size() + header.size() + kHead > options.largest_file;
+  const std::string data_path = path + ".data";
+  GraphWriter splitter(fs::path(data_path).filename().string());
+  std::optional<OutputFile> data;
+  if (split) {
+    graph = splitter.Write(*model.graph);
+    RULERUN_ASSIGN(OutputFile created, OutputFile::Create(data_path));
+    data.emplace(std::move(created));
+    RULERUN_RETURN_IF_ERROR(WriteData(splitter.stored(), &*data));
+  }
+  Rope all;
+  all.Add(header);
+  all.AddField(kModelGraph, std::move(graph));
+  RULERUN_ASSIGN(OutputFile file, OutputFile::Create(path));
+  RULERUN_RETURN_IF_ERROR(WriteRope(all, &file));
+  if (data) RULERUN_RETURN_IF_ERROR(data->Commit());
+  const Status committed = file.Commit();
+  if (!committed.ok() && data) ::unlink(data_path.c_str());
+  return committed;
+}
+
+}  // namespace
+
+Status SaveModel(const Model& model, const std::string& path, const SaveOptions& options) {
+  try {
+    if (CanCopy(model, path)) return Copy(model.path, path);
+    return Write(model, path, options);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorKind::kSystem, "not enough memory to write the model", path, ""};
+  } catch (const std::exception& error) {
+    return Error{ErrorKind::kSystem, error.what(), path, ""};
+  }
+}
+
+}  // namespace rulerun

@@ -1,0 +1,214 @@
+#include "engine/match/conditions.h"
+
+#include <algorithm>
+
+#include "engine/base/text.h"
+#include "engine/match/predicates_impl.h"
+
+namespace rulerun {
+namespace predicates {
+
+Truth And(Truth a, Truth b) {
+  if (a == Truth::kFalse || b == Truth::kFalse) return Truth::kFalse;
+  return a == Truth::kTrue ? b : a;
+}
+
+Truth Or(Truth a, Truth b) {
+  if (a == Truth::kTrue || b == Truth::kTrue) return Truth::kTrue;
+  return a == Truth::kFalse ? b : a;
+}
+
+const Table& All() {
+  static const auto& table = *new Table([] {
+    Table all;
+    AddValuePredicates(all);
+    AddNumberPredicates(all);
+    AddNodePredicates(all);
+    return all;
+  }());
+  return table;
+}
+
+Truth OverOperands(Call& call, const std::vector<std::string>& names, const AskOperand& ask) {
+  Truth all = Truth::kTrue;
+  for (const std::string& name : names) {
+    const auto operands = call.binding.Operands(name);
+    if (!operands) continue;
+    for (const Operand& operand : *operands) {
+      if (!operand.present()) continue;
+      all = And(all, ask(operand, name));
+      if (all == Truth::kFalse) return all;
+    }
+  }
+  return all;
+}
+
+Truth OverPairs(Call& call, const AskPair& ask) {
+  Truth all = Truth::kTrue;
+  for (const auto& [name, wanted] : call.condition.pairs) {
+    const auto operands = call.binding.Operands(name);
+    if (!operands) continue;
+    for (const Operand& operand : *operands) {
+      if (!operand.present()) continue;
+      all = And(all, ask(operand, name, wanted));
+      if (all == Truth::kFalse) return all;
+    }
+  }
+  return all;
+}
+
+std::string NameOf(const Call& call, const Operand& operand) {
+  return "'" + call.binding.graph().value(operand.value).name + "'";
+}
+
+const std::optional<Shape>& ShapeOf(const Call& call, const Operand& operand) {
+  return call.binding.graph().TypeOf(operand.value).shape;
+}
+
+}  // namespace predicates
+
+namespace {
+
+Truth EvaluateAny(Binding& binding, const Condition& condition) {
+  Truth any = Truth::kFalse;
+  for (const Conditions& group : condition.groups) {
+    Binding attempt = binding;
+    const Truth truth = Evaluate(attempt, group);
+    if (truth == Truth::kTrue) {
+      binding = std::move(attempt);
+      return truth;
+    }
+    any = predicates::Or(any, truth);
+  }
+  return any;
+}
+
+Truth EvaluateIf(Binding& binding, const Condition& condition) {
+  Binding attempt = binding;
+  const Truth asked = Evaluate(attempt, condition.groups[0]);
+  if (asked != Truth::kTrue) return asked == Truth::kFalse ? Truth::kTrue : asked;
+  return Evaluate(binding, condition.groups[1]);
+}
+
+// One condition, without looking for lists.
+Truth EvaluateOne(Binding& binding, const Condition& condition, std::string& detail) {
+  switch (condition.predicate->args) {
+    case ArgKind::kConditionLists:
+      return EvaluateAny(binding, condition);
+    case ArgKind::kConditions: {
+      Binding attempt = binding;
+      return Not(Evaluate(attempt, condition.groups[0]));
+    }
+    case ArgKind::kIfThen:
+      return EvaluateIf(binding, condition);
+    default:
+      break;
+  }
+  const auto& table = predicates::All();
+  const auto found = table.find(condition.predicate->name);
+  if (found == table.end()) return Truth::kUnknown;
+  predicates::Call call{binding, condition, {}};
+  const Truth truth = found->second(call);
+  detail = std::move(call.detail);
+  return truth;
+}
+
+// Names in a condition that stand for lists here, each once.
+void CollectLists(const Binding& binding, const Condition& condition, std::vector<std::string>& lists) {
+  const auto consider = [&](const std::string& name) {
+    for (const std::string& asked : {name, name.substr(0, name.rfind('.'))}) {
+      const auto bound = binding.values.find(asked);
+      if (bound == binding.values.end() || !bound->second.list) continue;
+      if (std::find(lists.begin(), lists.end(), asked) == lists.end()) lists.push_back(asked);
+    }
+  };
+  for (const std::string& name : condition.values) consider(name);
+  for (const auto& [name, wanted] : condition.pairs) consider(name);
+  for (const Yaml& item : condition.items) {
+    if (item.IsScalar()) consider(item.scalar);
+  }
+  for (const Conditions& group : condition.groups) {
+    for (const Condition& inner : group) CollectLists(binding, inner, lists);
+  }
+}
+
+bool NamesEachLabel(const Binding& binding, const Condition& condition) {
+  const auto is_label = [&](const std::string& name) {
+    return std::any_of(binding.eaches.begin(), binding.eaches.end(),
+                       [&](const EachMatch& each) { return each.line->label == name; });
+  };
+  if (std::any_of(condition.values.begin(), condition.values.end(), is_label)) return true;
+  return std::any_of(condition.pairs.begin(), condition.pairs.end(),
+                     [&](const auto& pair) { return is_label(pair.first.substr(0, pair.first.find('.'))); });
+}
+
+// A top-level condition is asked once per match of an `each`, once per operand of `x...`; `count` sees them all.
+Truth EvaluateTopLevel(Binding& binding, const Condition& condition, std::string& detail) {
+  if (condition.predicate->name == "count") return EvaluateOne(binding, condition, detail);
+  std::vector<std::string> lists;
+  CollectLists(binding, condition, lists);
+  size_t items = 0;
+  for (const std::string& name : lists) items = std::max(items, binding.values.at(name).items.size());
+  if (lists.empty() && NamesEachLabel(binding, condition)) {
+    for (const EachMatch& each : binding.eaches) items = std::max(items, each.nodes.size());
+  } else if (lists.empty()) {
+    return EvaluateOne(binding, condition, detail);
+  }
+  Truth all = Truth::kTrue;
+  for (size_t i = 0; i < items; ++i) {
+    std::vector<std::string> narrowed;
+    for (const std::string& name : lists) {
+      if (i < binding.values.at(name).items.size()) narrowed.push_back(name);
+    }
+    Binding one = binding.Narrowed(narrowed, i);
+    all = predicates::And(all, EvaluateOne(one, condition, detail));
+    if (all != Truth::kTrue) return all;
+  }
+  return all;
+}
+
+std::string ArgumentsOf(const Binding& binding, const Condition& condition) {
+  std::vector<std::string> parts;
+  for (const std::string& name : condition.values) parts.push_back(Describe(binding, name));
+  for (const auto& [name, wanted] : condition.pairs) parts.push_back(Describe(binding, name));
+  for (const Yaml& item : condition.items) parts.push_back(Describe(binding, item.scalar));
+  return Join(parts, ", ");
+}
+
+Refusal Refuse(const Binding& binding, const Condition& condition, Truth truth, const std::string& detail) {
+  Refusal refusal;
+  refusal.check = std::string(condition.predicate->name);
+  refusal.where = condition.where;
+  std::string sentence(condition.predicate->phrase);
+  if (const size_t place = sentence.find("{args}"); place != std::string::npos) {
+    sentence.replace(place, 6, ArgumentsOf(binding, condition));
+  }
+  if (!condition.why.empty()) sentence = binding.Expand(condition.why);
+  if (!detail.empty()) sentence += ": " + detail;
+  if (truth == Truth::kUnknown && detail.empty()) sentence += " (not known here)";
+  refusal.message = sentence;
+  return refusal;
+}
+
+}  // namespace
+
+std::optional<Refusal> FirstRefusal(Binding& binding, const Conditions& conditions) {
+  for (const Condition& condition : conditions) {
+    std::string detail;
+    const Truth truth = EvaluateTopLevel(binding, condition, detail);
+    if (truth != Truth::kTrue) return Refuse(binding, condition, truth, detail);
+  }
+  return std::nullopt;
+}
+
+Truth Evaluate(Binding& binding, const Conditions& conditions) {
+  Truth all = Truth::kTrue;
+  for (const Condition& condition : conditions) {
+    std::string detail;
+    all = predicates::And(all, EvaluateOne(binding, condition, detail));
+    if (all == Truth::kFalse) return all;
+  }
+  return all;
+}
+
+}  // namespace rulerun

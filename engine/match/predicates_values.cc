@@ -1,0 +1,269 @@
+// Predicates about values: constness, uses, ranks, shapes, element types.
+#include <algorithm>
+#include <set>
+
+#include "engine/base/text.h"
+#include "engine/match/predicates_impl.h"
+#include "engine/match/shapes.h"
+
+namespace rulerun {
+
+Truth IsScalar(const std::optional<Shape>& shape) {
+  if (!shape) return Truth::kUnknown;
+  if (shape->empty()) return Truth::kTrue;
+  if (shape->size() > 1) return Truth::kFalse;
+  return ToTruth(shape->front().known() && shape->front().size == 1);
+}
+
+namespace predicates {
+namespace {
+
+// Names that stand for computed values count as constants where they have a value.
+Truth ComputedIsKnown(Call& call, const std::string& name) {
+  if (!call.binding.IsComputed(name)) return Truth::kTrue;
+  return ToTruth(call.binding.ConstantOf(name).state != Computed::State::kUnknown);
+}
+
+Truth Constant(Call& call) {
+  for (const std::string& name : call.condition.values) {
+    if (ComputedIsKnown(call, name) != Truth::kTrue) return Truth::kFalse;
+  }
+  return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    if (call.binding.graph().Constant(operand.value) != nullptr) return Truth::kTrue;
+    call.detail = NameOf(call, operand) + " is none";
+    return Truth::kFalse;
+  });
+}
+
+Truth Local(Call& call) {
+  return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    return ToTruth(call.binding.graph().LocalConstant(operand.value) != nullptr);
+  });
+}
+
+Truth Initializer(Call& call) {
+  return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    return ToTruth(call.binding.graph().Initializer(operand.value) != nullptr);
+  });
+}
+
+bool IsThere(const Call& call, const std::string& name) {
+  if (call.binding.IsComputed(name)) return call.binding.ConstantOf(name).state != Computed::State::kAbsent;
+  if (const auto capture = call.binding.captures.find(name); capture != call.binding.captures.end()) {
+    return capture->second.has_value();
+  }
+  const auto operands = call.binding.Operands(name);
+  return operands && !operands->empty() && operands->front().present();
+}
+
+Truth Present(Call& call) {
+  for (const std::string& name : call.condition.values) {
+    if (!IsThere(call, name)) return Truth::kFalse;
+  }
+  return Truth::kTrue;
+}
+
+Truth Absent(Call& call) {
+  for (const std::string& name : call.condition.values) {
+    if (IsThere(call, name)) return Truth::kFalse;
+  }
+  return Truth::kTrue;
+}
+
+Truth Scalar(Call& call) {
+  return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    const auto& shape = ShapeOf(call, operand);
+    if (shape) call.detail = NameOf(call, operand) + " has shape " + ToString(*shape);
+    return IsScalar(shape);
+  });
+}
+
+Truth OneElement(Call& call) {
+  return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    const auto dims = Static(ShapeOf(call, operand));
+    return dims ? ToTruth(ElementCount(*dims) == 1) : Truth::kUnknown;
+  });
+}
+
+Truth StaticShape(Call& call) {
+  return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    return ToTruth(Static(ShapeOf(call, operand)).has_value());
+  });
+}
+
+Truth KnownDim(Call& call) {
+  for (const std::string& name : call.condition.values) {
+    const auto dim = call.binding.dims.find(name);
+    if (dim != call.binding.dims.end() && !dim->second.known()) return Truth::kFalse;
+    if (dim == call.binding.dims.end() && !IsThere(call, name)) return Truth::kFalse;
+  }
+  return Truth::kTrue;
+}
+
+Truth Rank(Call& call) {
+  return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    const auto& shape = ShapeOf(call, operand);
+    if (!shape) return Truth::kUnknown;
+    call.detail = NameOf(call, operand) + " has rank " + std::to_string(shape->size()) + ", wanted " + wanted.scalar;
+    return ToTruth(static_cast<int64_t>(shape->size()) == wanted.AsInt());
+  });
+}
+
+Truth MinRank(Call& call) {
+  return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    const auto& shape = ShapeOf(call, operand);
+    return shape ? ToTruth(static_cast<int64_t>(shape->size()) >= wanted.AsInt().value_or(0)) : Truth::kUnknown;
+  });
+}
+
+std::optional<int64_t> RankOf(const Call& call, const std::string& name) {
+  const auto operands = call.binding.Operands(name);
+  if (!operands || operands->empty() || !operands->front().present()) return std::nullopt;
+  const auto& shape = ShapeOf(call, operands->front());
+  return shape ? std::optional<int64_t>(static_cast<int64_t>(shape->size())) : std::nullopt;
+}
+
+Truth CompareRanks(Call& call, int64_t difference) {
+  const auto a = RankOf(call, call.condition.values[0]);
+  const auto b = RankOf(call, call.condition.values[1]);
+  if (!a || !b) return Truth::kUnknown;
+  call.detail = "ranks " + std::to_string(*a) + " and " + std::to_string(*b);
+  return ToTruth(*a == *b - difference);
+}
+
+Truth RankAtMost(Call& call) {
+  return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    const auto& shape = ShapeOf(call, operand);
+    const auto limit = RankOf(call, wanted.scalar);
+    if (!shape || !limit) return Truth::kUnknown;
+    return ToTruth(static_cast<int64_t>(shape->size()) <= *limit);
+  });
+}
+
+Truth ShapeIs(Call& call) {
+  return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    const auto& shape = ShapeOf(call, operand);
+    const auto names = wanted.IsSequence() && wanted.items.empty() ? std::vector<std::string>{}
+                                                                   : wanted.AsNames().value_or(std::vector<std::string>{});
+    if (!shape) return Truth::kUnknown;
+    call.detail = NameOf(call, operand) + " has shape " + ToString(*shape) + ", wanted [" + Join(names, ", ") + "]";
+    std::vector<DimPattern> dims;
+    for (const std::string& dim : names) dims.push_back(ParseDim(dim));
+    return MatchShape(call.binding, dims, *shape);
+  });
+}
+
+bool InSet(const Call& call, DataType type, const Yaml& wanted) {
+  const auto& sets = call.binding.scope().file->sets;
+  if (wanted.IsMap()) {
+    const Yaml* excluded = wanted.Get("not");
+    return excluded != nullptr && !InSet(call, type, *excluded);
+  }
+  const auto names = wanted.AsNames();
+  if (!names) return false;
+  return std::any_of(names->begin(), names->end(), [&](const std::string& name) {
+    if (const auto set = sets.find(name); set != sets.end()) return set->second.Has(type);
+    return ParseDataType(name) == type;
+  });
+}
+
+Truth TypeIs(Call& call) {
+  Truth all = Truth::kTrue;
+  for (const auto& [name, wanted] : call.condition.pairs) {
+    if (call.binding.IsComputed(name)) {
+      const Computed value = call.binding.ConstantOf(name);
+      if (value.state == Computed::State::kAbsent) continue;
+      all = And(all, value.state == Computed::State::kKnown ? ToTruth(InSet(call, value.tensor.type(), wanted))
+                                                            : Truth::kUnknown);
+    }
+  }
+  return And(all, OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    const DataType type = call.binding.graph().TypeOf(operand.value).element;
+    if (type == DataType::kUndefined) return Truth::kUnknown;
+    call.detail = NameOf(call, operand) + " is " + std::string(Name(type));
+    return ToTruth(InSet(call, type, wanted));
+  }));
+}
+
+Truth GraphOutput(Call& call) {
+  return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    return ToTruth(call.binding.graph().value(operand.value).graph_output);
+  });
+}
+
+Truth Internal(Call& call) {
+  return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    return ToTruth(!call.binding.graph().value(operand.value).graph_output);
+  });
+}
+
+Truth Produced(Call& call) {
+  return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    return ToTruth(call.binding.graph().Producer(operand.value) != nullptr);
+  });
+}
+
+Truth Uses(Call& call) {
+  return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    const int uses = call.binding.graph().UseCount(operand.value);
+    call.detail = NameOf(call, operand) + " has " + std::to_string(uses) + " uses, wanted " + wanted.scalar;
+    return ToTruth(uses == wanted.AsInt());
+  });
+}
+
+// Nodes that read a value, in the graph that defines it.
+int64_t UserCount(const Graph& graph, ValueId id) {
+  if (graph.FromOuterScope(id)) {
+    const auto outer = graph.parent()->Find(graph.value(id).name);
+    if (outer) return UserCount(*graph.parent(), *outer);
+  }
+  std::set<NodeIndex> users;
+  for (const Use& use : graph.value(id).uses) users.insert(use.node);
+  return static_cast<int64_t>(users.size());
+}
+
+Truth Users(Call& call) {
+  return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    return ToTruth(UserCount(call.binding.graph(), operand.value) == wanted.AsInt());
+  });
+}
+
+Truth Count(Call& call) {
+  Truth all = Truth::kTrue;
+  for (const auto& [name, wanted] : call.condition.pairs) {
+    const auto bound = call.binding.values.find(name);
+    const size_t items = bound == call.binding.values.end() ? 0 : bound->second.items.size();
+    all = And(all, ToTruth(static_cast<int64_t>(items) == wanted.AsInt()));
+  }
+  return all;
+}
+
+}  // namespace
+
+void AddValuePredicates(Table& table) {
+  table["constant"] = Constant;
+  table["local"] = Local;
+  table["initializer"] = Initializer;
+  table["present"] = Present;
+  table["absent"] = Absent;
+  table["scalar"] = Scalar;
+  table["one_element"] = OneElement;
+  table["static"] = StaticShape;
+  table["known"] = KnownDim;
+  table["rank"] = Rank;
+  table["min_rank"] = MinRank;
+  table["same_rank"] = [](Call& call) { return CompareRanks(call, 0); };
+  table["one_rank_less"] = [](Call& call) { return CompareRanks(call, 1); };
+  table["rank_at_most"] = RankAtMost;
+  table["shape"] = ShapeIs;
+  table["type"] = TypeIs;
+  table["graph_output"] = GraphOutput;
+  table["internal"] = Internal;
+  table["produced"] = Produced;
+  table["uses"] = Uses;
+  table["users"] = Users;
+  table["count"] = Count;
+}
+
+}  // namespace predicates
+}  // namespace rulerun

@@ -1,0 +1,331 @@
+// Unit rules: y = Q(Op(DQ(x), ...)). What language.md 3 and 13 build into every unit, in that order.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/base/text.h"
+#include "engine/match/compute.h"
+#include "engine/match/conditions.h"
+#include "engine/match/match.h"
+#include "engine/match/shapes.h"
+
+namespace rulerun {
+namespace {
+
+class UnitMatcher {
+ public:
+  UnitMatcher(const MatchScope& scope, const Rule& rule, NodeIndex node)
+      : scope_(scope),
+        rule_(rule),
+        graph_(*scope.graph),
+        unit_(rule.match.front()),
+        node_(*scope.graph->node(node)),
+        binding_(scope, rule),
+        types_(binding_) {
+    binding_.nodes["op"] = node;
+    if (!unit_.label.empty()) binding_.nodes[unit_.label] = node;
+  }
+
+  MatchResult Run() {
+    FindBetween();
+    FindQuantizers();
+    if (!Concerns()) return {};
+    const Call* call = nullptr;
+    for (const Alternative& alternative : unit_.alternatives) {
+      if (call == nullptr && alternative.call && IsOperator(scope_, *alternative.call, node_)) call = &*alternative.call;
+    }
+    const auto refusal = Check(*call);
+    if (refusal) {
+      MatchResult result;
+      result.kind = MatchResult::Kind::kRefused;
+      result.refusal = *refusal;
+      return result;
+    }
+    MatchResult result = Conclude(std::move(binding_));
+    if (result.kind == MatchResult::Kind::kMatched && between_ != nullptr) return Redundant(std::move(result));
+    return result;
+  }
+
+ private:
+  Refusal Fail(std::string check, std::string message) const {
+    return {std::move(check), std::move(message), unit_.where};
+  }
+  std::string Quoted(const Node& node) const { return "'" + node.name + "' (" + node.Op() + ")"; }
+
+  bool IsBetween(const Node& node) const {
+    const std::vector<std::string>& ops = scope_.file->units.between;
+    return std::find(ops.begin(), ops.end(), node.op_type) != ops.end();
+  }
+
+  // The op's only use is a `between` op that itself has exactly one use and is no graph output.
+  void FindBetween() {
+    if (graph_.OutputEdgeCount(node_) != 1) return;
+    for (const ValueId output : node_.outputs) {
+      if (output == kNoValue || graph_.value(output).uses.empty()) continue;
+      const Node& user = *graph_.node(graph_.value(output).uses.front().node);
+      if (IsBetween(user) && graph_.OutputEdgeCount(user) == 1 && !graph_.ProducesGraphOutput(user)) between_ = &user;
+    }
+  }
+
+  // Qs behind the op (or behind the `between` op), by output slot, then in the order of consumers.
+  void FindQuantizers() {
+    const Node& source = between_ != nullptr ? *between_ : node_;
+    for (const ValueId output : source.outputs) {
+      if (output == kNoValue) continue;
+      for (const Use& use : graph_.value(output).uses) {
+        const Node& user = *graph_.node(use.node);
+        if (InOpSet(scope_, "Q", user)) quantizers_.push_back({&user, output});
+      }
+    }
+  }
+
+  const Node* Dequantizer(ValueId input) const {
+    if (input == kNoValue) return nullptr;
+    const Node* producer = graph_.Producer(input);
+    return producer != nullptr && InOpSet(scope_, "DQ", *producer) ? producer : nullptr;
+  }
+
+  // Neither a DQ in front nor a Q behind: nothing here looks like a unit.
+  bool Concerns() const {
+    if (!quantizers_.empty()) return true;
+    return std::any_of(node_.inputs.begin(), node_.inputs.end(),
+                       [this](ValueId input) { return Dequantizer(input) != nullptr; });
+  }
+
+  std::optional<Refusal> Check(const Call& call) {
+    if (!ProviderFits(scope_, rule_, node_)) {
+      return Fail("provider", Quoted(node_) + " is on provider '" + node_.provider + "'");
+    }
+    if (auto refusal = CheckBetween()) return refusal;
+    if (auto refusal = BindOperands(call)) return refusal;
+    if (auto refusal = BindAttributes(binding_, call, node_)) return refusal;
+    if (auto refusal = BindOutputs()) return refusal;
+    if (auto refusal = CheckPrivate()) return refusal;
+    if (auto refusal = CheckTypes(call)) return refusal;
+    return CheckSince();
+  }
+
+  std::optional<Refusal> CheckBetween() const {
+    if (between_ == nullptr) return std::nullopt;
+    const bool one_redundant = quantizers_.size() == 1 && MakesRedundant(*quantizers_.front().node);
+    const bool with_q = unit_.quantized != Statement::Quantized::kNo;
+    if (one_redundant && rule_.group == Group::kReplace && with_q) return std::nullopt;
+    return Fail("between", Quoted(*between_) + " stands between " + Quoted(node_) + " and its Q, " +
+                               (one_redundant ? "and this group allows none" : "and its bounds are not those of the Q"));
+  }
+
+  // Whether quantizing alone cuts at least as much as the `between` op does: rint(bound / scale) + zero point reaches
+  // the ends of the type (inventory-qdq.md 2, clipRedundant; language.md 13.4). An operator without bounds of its own
+  // cuts at zero.
+  bool MakesRedundant(const Node& q) const {
+    const Tensor* scale = graph_.Constant(q.input(1));
+    if (scale == nullptr || scale->rank() != 0 || scale->type() != DataType::kFloat) return false;
+    DataType type = DataType::kUint8;
+    int64_t zero = 0;
+    if (q.input(2) != kNoValue) {
+      const Tensor* constant = graph_.Constant(q.input(2));
+      if (constant == nullptr || constant->rank() != 0) return false;
+      type = constant->type();
+      zero = ElementAsInt(*constant, 0);
+    } else if (const int64_t asked = IntOr(q.attributes, "output_dtype", 0); asked != 0) {
+      type = static_cast<DataType>(asked);
+    }
+    const int bits = BitWidth(type);
+    if (!IsInteger(type) || (bits != 8 && bits != 16)) return false;
+    const IntegerRange range = *RangeOf(type);
+    const Bounds bounds = ClipBounds(scope_, *between_);
+    const float step = *scale->data<float>();
+    if (bounds.min.state == Computed::State::kAbsent) return zero == range.min;
+    if (bounds.min.state != Computed::State::kKnown || bounds.max.state != Computed::State::kKnown) return false;
+    return Code(bounds.min, step, zero) <= range.min && Code(bounds.max, step, zero) >= range.max;
+  }
+
+  // Computed through int32 as on x86, where a number that does not fit becomes the smallest one.
+  static int64_t Code(const Computed& bound, float step, int64_t zero) {
+    const float rounded = std::nearbyint(static_cast<float>(ElementAsDouble(bound.tensor, 0)) / step);
+    const bool fits = rounded >= -2147483648.0f && rounded < 2147483648.0f;
+    const int64_t code = fits ? static_cast<int64_t>(rounded) : std::numeric_limits<int32_t>::min();
+    return static_cast<int32_t>(static_cast<uint32_t>(code + zero));
+  }
+
+  // --- operands
+
+  Operand Quantized(const Node& dq, ValueId real) const {
+    return {Operand::Kind::kDequantized, dq.input(0), dq.index, real};
+  }
+
+  std::optional<Refusal> BindOperands(const Call& call) {
+    std::vector<ValueId> inputs = node_.inputs;
+    while (!inputs.empty() && inputs.back() == kNoValue) inputs.pop_back();
+    size_t slot = 0;
+    for (const OperandPattern& pattern : call.operands) {
+      if (auto refusal = BindOperand(pattern, inputs, slot)) return refusal;
+    }
+    if (slot < inputs.size()) return Fail("operands", Quoted(node_) + " has more inputs than the unit");
+    return std::nullopt;
+  }
+
+  std::optional<Refusal> BindOperand(const OperandPattern& pattern, const std::vector<ValueId>& inputs, size_t& slot) {
+    const bool dequantized = pattern.kind == OperandPattern::Kind::kDequantized;
+    BoundValue bound;
+    bound.list = pattern.repeated && pattern.kind != OperandPattern::Kind::kAny;
+    const size_t end = pattern.repeated ? inputs.size() : std::min(slot + 1, inputs.size());
+    for (; slot < end; ++slot) {
+      const ValueId input = inputs[slot];
+      if (input == kNoValue) {
+        if (pattern.repeated) continue;
+        break;
+      }
+      const Node* dq = Dequantizer(input);
+      if (!dequantized && dq != nullptr) {
+        return Fail("operands", "input " + std::to_string(slot) + " of " + Quoted(node_) +
+                                    " comes from a DQ, the unit wants none there");
+      }
+      if (dequantized && dq == nullptr && !pattern.maybe_dequantized) {
+        return Fail("operands", "input " + std::to_string(slot) + " of " + Quoted(node_) +
+                                    " does not come from a DQ");
+      }
+      bound.items.push_back(dq != nullptr ? Quantized(*dq, input) : Operand::Of(input));
+    }
+    if (bound.items.empty()) {
+      if (slot < end) ++slot;  // an omitted one
+      const bool may_lack = pattern.optional || (pattern.kind == OperandPattern::Kind::kAny && pattern.repeated);
+      if (!may_lack) return Fail("operands", Quoted(node_) + " lacks input '" + pattern.name + "' of the unit");
+      bound.items.push_back(Operand{});
+    }
+    if (!pattern.name.empty()) binding_.values[pattern.name] = std::move(bound);
+    return std::nullopt;
+  }
+
+  // --- outputs
+
+  std::optional<Refusal> BindOutputs() {
+    const bool wants_q = unit_.quantized == Statement::Quantized::kYes ||
+                         (unit_.quantized == Statement::Quantized::kMaybe && !quantizers_.empty());
+    if (!wants_q) {
+      if (!quantizers_.empty() && rule_.group != Group::kDropDq) {
+        return Fail("operands", Quoted(node_) + " is followed by a Q, the unit wants none");
+      }
+      BindPlainOutputs();
+      return std::nullopt;
+    }
+    std::vector<ValueId> outputs;
+    for (const ValueId output : node_.outputs) {
+      if (output != kNoValue) outputs.push_back(output);
+    }
+    if (outputs.size() != quantizers_.size()) {
+      return Fail("operands", Quoted(node_) + " has " + std::to_string(outputs.size()) + " outputs and " +
+                                  std::to_string(quantizers_.size()) + " Qs behind it");
+    }
+    if (graph_.ProducesGraphOutput(node_)) return Fail("graph-output", Quoted(node_) + " produces a graph output");
+    if (between_ == nullptr && graph_.OutputEdgeCount(node_) != static_cast<int>(quantizers_.size())) {
+      return Fail("single-use", Quoted(node_) + " has other users than its Q");
+    }
+    BoundValue bound;
+    bound.list = unit_.outputs.front().repeated;
+    for (const Quantizer& q : quantizers_) {
+      bound.items.push_back({Operand::Kind::kQuantized, q.node->output(0), q.node->index, q.real});
+    }
+    binding_.values[unit_.outputs.front().name] = std::move(bound);
+    return std::nullopt;
+  }
+
+  void BindPlainOutputs() {
+    BoundValue bound;
+    bound.list = unit_.outputs.front().repeated;
+    for (const ValueId output : node_.outputs) {
+      if (output != kNoValue) bound.items.push_back(Operand::Of(output));
+    }
+    if (!bound.list && !bound.items.empty()) bound.items.resize(1);
+    binding_.values[unit_.outputs.front().name] = std::move(bound);
+  }
+
+  std::optional<Refusal> CheckPrivate() const {
+    if (!rule_.private_dq) return std::nullopt;
+    for (const auto& [name, bound] : binding_.values) {
+      for (const Operand& item : bound.items) {
+        if (item.kind != Operand::Kind::kDequantized) continue;
+        const Value& real = graph_.value(item.real);
+        if (real.uses.size() == 1 && !real.graph_output) continue;
+        return Fail("private", "'" + real.name + "' has other users than " + Quoted(node_) +
+                                   (real.graph_output ? ", it is a graph output" : ""));
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Refusal> CheckTypes(const Call& call) {
+    for (const OperandPattern& pattern : call.operands) {
+      if (auto refusal = CheckType(pattern.name, pattern.type)) return refusal;
+    }
+    for (const OutputPattern& pattern : unit_.outputs) {
+      if (auto refusal = CheckType(pattern.name, pattern.type)) return refusal;
+    }
+    binding_.types = types_.variables();
+    if (types_.RowsHold()) return std::nullopt;
+    std::string actual;
+    for (const auto& [variable, type] : types_.variables()) {
+      actual += (actual.empty() ? "" : ", ") + variable + " = " + std::string(Name(type));
+    }
+    return Fail("types", "these element types are not taken: " + actual);
+  }
+
+  std::optional<Refusal> CheckType(const std::string& name, const TypePattern& pattern) {
+    const auto bound = binding_.values.find(name);
+    if (bound == binding_.values.end()) return std::nullopt;
+    for (const Operand& item : bound->second.items) {
+      if (!item.present()) continue;
+      const ValueType& type = graph_.TypeOf(item.value);
+      if (!types_.Add(pattern, type.element)) {
+        return Fail("types", "'" + graph_.value(item.value).name + "' (" + name + ") " + types_.detail());
+      }
+      if (!pattern.shape) continue;
+      if (!type.shape || MatchShape(binding_, *pattern.shape, *type.shape) != Truth::kTrue) {
+        return Fail("shape", "'" + graph_.value(item.value).name + "' has shape " +
+                                 (type.shape ? ToString(*type.shape) : "unknown") + ", wanted " +
+                                 ToString(*pattern.shape));
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Refusal> CheckSince() const {
+    const auto narrowed = rule_.since.find(node_.op_type);
+    if (narrowed == rule_.since.end()) return std::nullopt;
+    const std::vector<int>& versions = narrowed->second;
+    if (std::find(versions.begin(), versions.end(), node_.since_version) != versions.end()) return std::nullopt;
+    return Fail("since", Quoted(node_) + " is of version " + std::to_string(node_.since_version));
+  }
+
+  // The unit matches, with an operator between that its Q makes redundant.
+  MatchResult Redundant(MatchResult result) const {
+    const std::string message = "ONNX Runtime replaces " + Quoted(node_) + " but keeps " + Quoted(*between_) +
+                                ", and builds two nodes of one name";
+    result.kind = scope_.file->units.redundant_is_error ? MatchResult::Kind::kError : MatchResult::Kind::kRefused;
+    result.refusal = Fail("between", message);
+    return result;
+  }
+
+  struct Quantizer {
+    const Node* node;
+    ValueId real;  // what it reads
+  };
+
+  const MatchScope& scope_;
+  const Rule& rule_;
+  const Graph& graph_;
+  const Statement& unit_;
+  const Node& node_;
+  Binding binding_;
+  TypeCheck types_;
+  const Node* between_ = nullptr;
+  std::vector<Quantizer> quantizers_;
+};
+
+}  // namespace
+
+MatchResult MatchUnit(const MatchScope& scope, const Rule& rule, NodeIndex node) {
+  return UnitMatcher(scope, rule, node).Run();
+}
+
+}  // namespace rulerun

@@ -1,0 +1,40 @@
+// The trace: the one record that all reports read. What every rule and pass said at every node it looked at.
+#ifndef RULERUN_ENGINE_PIPELINE_TRACE_H_
+#define RULERUN_ENGINE_PIPELINE_TRACE_H_
+
+#include <string>
+#include <vector>
+
+#include "engine/match/verdict.h"
+#include "engine/ruleset/rule.h"
+
+namespace rulerun {
+
+struct TraceEntry {
+  enum class Verdict {
+    kFired,    // a rule or pass changed the graph
+    kRefused,  // a rule's text fits, a check or condition does not hold; a pass declined
+    kError,    // ONNX Runtime fails here
+  };
+  Verdict verdict = Verdict::kFired;
+  std::string stage;  // path of the rule file, or name of the pass
+  std::string rule;   // name of the rule; empty for passes
+  Group group = Group::kPattern;
+  int round = 0;                     // counts the visits of the stage
+  std::string node;                  // name of the anchor when the rule was tried
+  std::string op;                    // its operator
+  std::vector<std::string> sources;  // nodes of the original model that are concerned, the anchor's first
+  std::vector<std::string> created;  // names of nodes made or edited
+  std::vector<std::string> created_ops;
+  std::vector<std::string> removed;  // names of nodes
+  Refusal refusal;                   // kRefused, kError
+  std::string what;                  // passes: what was done
+  std::vector<const Fault*> faults;  // kFired: faults of the rule whose condition holds here
+  Location where;                    // of the rule
+};
+
+using Trace = std::vector<TraceEntry>;
+
+}  // namespace rulerun
+
+#endif  // RULERUN_ENGINE_PIPELINE_TRACE_H_

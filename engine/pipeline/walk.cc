@@ -1,0 +1,133 @@
+#include "engine/pipeline/walk.h"
+
+#include "engine/match/conditions.h"
+#include "engine/match/match.h"
+#include "engine/rewrite/rewrite.h"
+
+namespace rulerun {
+namespace {
+
+class Walker {
+ public:
+  Walker(const Walk& walk, Graph& graph) : walk_(walk), graph_(graph), scope_(walk.scope) { scope_.graph = &graph; }
+
+  Result<bool> Run() {
+    for (const NodeIndex index : TopologicalOrder(graph_)) {
+      if (graph_.node(index) == nullptr) continue;
+      if (walk_.recurse == Stage::Recurse::kBefore) RULERUN_RETURN_IF_ERROR(Recurse(index));
+      RULERUN_RETURN_IF_ERROR(Visit(index));
+      if (walk_.recurse == Stage::Recurse::kAfter && graph_.node(index) != nullptr) {
+        RULERUN_RETURN_IF_ERROR(Recurse(index));
+      }
+    }
+    return changed_;
+  }
+
+ private:
+  Status Recurse(NodeIndex index) {
+    for (Graph* subgraph : graph_.Subgraphs(*graph_.node(index))) {
+      auto changed = WalkGraph(walk_, *subgraph);
+      if (!changed.ok()) return changed.error();
+      if (*changed) graph_.RefreshImplicit(index);
+      changed_ = changed_ || *changed;
+    }
+    return {};
+  }
+
+  Status Visit(NodeIndex index) {
+    for (const Rule* rule : walk_.rules) {
+      if (graph_.node(index) == nullptr) return {};
+      if (scope_.target->disabled.count(rule->name) > 0) continue;
+      auto fired = Try(*rule, index);
+      if (!fired.ok()) return fired.error();
+      if (*fired && !walk_.visit_all) return {};
+    }
+    return {};
+  }
+
+  Result<bool> Try(const Rule& rule, NodeIndex index) {
+    MatchResult match = MatchRule(scope_, rule, index);
+    switch (match.kind) {
+      case MatchResult::Kind::kNoMatch:
+        return false;
+      case MatchResult::Kind::kRefused:
+        if (walk_.trace != nullptr) Record(rule, index, TraceEntry::Verdict::kRefused).refusal = match.refusal;
+        return false;
+      case MatchResult::Kind::kError:
+        if (walk_.trace != nullptr) Record(rule, index, TraceEntry::Verdict::kError).refusal = match.refusal;
+        return Refused(rule, graph_.node(index)->name, match.refusal.message);
+      case MatchResult::Kind::kMatched:
+        break;
+    }
+    return Fire(rule, index, *match.binding);
+  }
+
+  Result<bool> Fire(const Rule& rule, NodeIndex index, Binding& binding) {
+    const std::string node = graph_.node(index)->name;
+    TraceEntry entry;
+    if (walk_.trace != nullptr) {
+      entry = Entry(rule, index, TraceEntry::Verdict::kFired);
+      entry.faults = FaultsOf(rule, binding);
+    }
+    auto change = Apply(binding);
+    if (!change.ok()) return Refused(rule, node, change.error().message);
+    changed_ = true;
+    if (walk_.trace == nullptr) return true;
+    entry.sources = change->sources;
+    entry.removed = change->removed;
+    for (const auto* made : {&change->created, &change->edited}) {
+      for (const NodeIndex created : *made) {
+        if (graph_.node(created) == nullptr) continue;
+        entry.created.push_back(graph_.node(created)->name);
+        entry.created_ops.push_back(graph_.node(created)->Op());
+      }
+    }
+    walk_.trace->push_back(std::move(entry));
+    return true;
+  }
+
+  static std::vector<const Fault*> FaultsOf(const Rule& rule, const Binding& binding) {
+    std::vector<const Fault*> faults;
+    for (const Fault& fault : rule.faults) {
+      Binding attempt = binding;
+      if (Evaluate(attempt, fault.when) == Truth::kTrue) faults.push_back(&fault);
+    }
+    return faults;
+  }
+
+  TraceEntry Entry(const Rule& rule, NodeIndex index, TraceEntry::Verdict verdict) const {
+    const Node& node = *graph_.node(index);
+    TraceEntry entry;
+    entry.verdict = verdict;
+    entry.stage = scope_.file->path;
+    entry.rule = rule.name;
+    entry.group = rule.group;
+    entry.round = walk_.round;
+    entry.node = node.name;
+    entry.op = node.Op();
+    entry.sources = node.origins;
+    entry.where = rule.where;
+    return entry;
+  }
+
+  TraceEntry& Record(const Rule& rule, NodeIndex index, TraceEntry::Verdict verdict) const {
+    walk_.trace->push_back(Entry(rule, index, verdict));
+    return walk_.trace->back();
+  }
+
+  static Error Refused(const Rule& rule, const std::string& node, const std::string& message) {
+    return Error{ErrorKind::kRefused, message, "node '" + node + "', rule '" + rule.name + "'",
+                 "ONNX Runtime refuses this model too; the rule stands at " + rule.where.ToString()};
+  }
+
+  const Walk& walk_;
+  Graph& graph_;
+  MatchScope scope_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+Result<bool> WalkGraph(const Walk& walk, Graph& graph) { return Walker(walk, graph).Run(); }
+
+}  // namespace rulerun

@@ -1,0 +1,30 @@
+// One walk of rules over a graph.
+#ifndef RULERUN_ENGINE_PIPELINE_WALK_H_
+#define RULERUN_ENGINE_PIPELINE_WALK_H_
+
+#include <memory>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/match/binding.h"
+#include "engine/pipeline/trace.h"
+#include "engine/ruleset/ruleset.h"
+
+namespace rulerun {
+
+struct Walk {
+  MatchScope scope;
+  std::vector<const Rule*> rules;  // tried in this order at every node
+  bool visit_all = false;          // go on after a rule fired, until the node is gone
+  Stage::Recurse recurse = Stage::Recurse::kBefore;
+  int round = 0;
+  Trace* trace = nullptr;
+};
+
+// Tries the rules at the nodes of `graph` in topological order, taken once; in subgraphs as the walk says. The value
+// is whether anything changed.
+Result<bool> WalkGraph(const Walk& walk, Graph& graph);
+
+}  // namespace rulerun
+
+#endif  // RULERUN_ENGINE_PIPELINE_WALK_H_

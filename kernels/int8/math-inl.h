@@ -1,0 +1,82 @@
+// Vector steps shared by the SIMD files of this folder: rounding, clamping, and multiply-add with one rounding.
+#if defined(RULERUN_KERNELS_INT8_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef RULERUN_KERNELS_INT8_MATH_INL_H_
+#undef RULERUN_KERNELS_INT8_MATH_INL_H_
+#else
+#define RULERUN_KERNELS_INT8_MATH_INL_H_
+#endif
+
+#include "hwy/highway.h"
+
+#if HWY_TARGET == HWY_SCALAR
+#error "Build with HWY_BROKEN_EMU128=0: Highway's SCALAR target lacks operations that these kernels need"
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace rulerun::int8 {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// v clamped to [low, high]; NaN gives low.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V ClampNanLow(D, V v, V low, V high) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+  return hn::Min(hn::Max(v, low), high);  // maxps returns its second operand if one is NaN
+#else
+  return hn::Min(hn::IfThenElse(hn::Gt(v, low), v, low), high);
+#endif
+}
+
+// arithmetic.h, RoundAndSaturate.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE hn::Vec<hn::RebindToSigned<D>> RoundAndSaturateVector(D d, V v, V low, V high) {
+  const V clamped = ClampNanLow(d, v, low, high);
+  const V in_range = hn::IfThenElse(hn::Lt(v, hn::Set(d, 2147483648.0f)), clamped, low);
+  return hn::NearestInt(in_range);
+}
+
+#if !HWY_NATIVE_FMA
+// a * b + c in double, rounded to odd: narrowing that to float rounds as the exact sum would (Boldo and Melquiond,
+// 2008). The product of two floats is exact in double.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V FusedOdd(D dd, V a, V b, V c) {
+  const hn::RebindToSigned<D> di;
+  using VI = hn::Vec<decltype(di)>;
+  const V product = hn::Mul(a, b);
+  const V sum = hn::Add(product, c);
+  const V virtual_c = hn::Sub(sum, product);
+  const V error = hn::Add(hn::Sub(product, hn::Sub(sum, virtual_c)), hn::Sub(c, virtual_c));
+  const V zero = hn::Zero(dd);
+  // NaN compares false: infinities and NaN stay as they are.
+  const VI inexact =
+      hn::VecFromMask(di, hn::RebindMask(di, hn::Or(hn::Gt(error, zero), hn::Lt(error, zero))));
+  const VI bits = hn::BitCast(di, sum);
+  const VI one = hn::Set(di, 1);
+  const VI even = hn::Xor(hn::And(bits, one), one);
+  const VI away = hn::VecFromMask(di, hn::RebindMask(di, hn::Lt(hn::Mul(error, sum), zero)));
+  // +1 where error and sum have the same sign, -1 where not.
+  const VI step = hn::Or(away, one);
+  return hn::BitCast(dd, hn::Add(bits, hn::And(inexact, hn::IfThenElseZero(hn::Eq(even, one), step))));
+}
+#endif
+
+// a * b + c with one rounding, on every target.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Fused(D d, V a, V b, V c) {
+#if HWY_NATIVE_FMA
+  (void)d;
+  return hn::MulAdd(a, b, c);
+#else
+  const hn::Half<D> dh;
+  const hn::RepartitionToWide<D> dd;
+  const auto low = FusedOdd(dd, hn::PromoteLowerTo(dd, a), hn::PromoteLowerTo(dd, b), hn::PromoteLowerTo(dd, c));
+  const auto high = FusedOdd(dd, hn::PromoteUpperTo(dd, a), hn::PromoteUpperTo(dd, b), hn::PromoteUpperTo(dd, c));
+  return hn::Combine(d, hn::DemoteTo(dh, high), hn::DemoteTo(dh, low));
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace rulerun::int8
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard per target
