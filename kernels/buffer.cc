@@ -21,19 +21,20 @@ size_t PhysicalMemory() {
 
 std::byte* AllocateRaw(size_t bytes) {
   if (bytes > PhysicalMemory()) return nullptr;
-  return static_cast<std::byte*>(::operator new(bytes, std::align_val_t{kBufferAlignment}, std::nothrow));
+  return static_cast<std::byte*>(::operator new (bytes, std::align_val_t{kBufferAlignment}, std::nothrow));
 }
 
 void FreeRaw(const std::byte* data) {
-  ::operator delete(const_cast<std::byte*>(data), std::align_val_t{kBufferAlignment});  // NOLINT
+  ::operator delete (const_cast<std::byte*>(data), std::align_val_t{kBufferAlignment});  // NOLINT
 }
 
 Error TooLarge(DataType type, const Dims& dims) {
   std::vector<std::string> sizes;
   for (const int64_t dim : dims) sizes.push_back(std::to_string(dim));
-  return Error{ErrorKind::kSystem,
-               "a tensor of type " + std::string(Name(type)) + " and shape [" + Join(sizes, ", ") + "] does not fit in memory",
-               "", "check the sizes of the inputs and the shape computations of the model"};
+  return Error{
+      ErrorKind::kSystem,
+      "a tensor of type " + std::string(Name(type)) + " and shape [" + Join(sizes, ", ") + "] does not fit in memory",
+      "", "check the sizes of the inputs and the shape computations of the model"};
 }
 
 // The bytes a tensor takes, or nullopt where they cannot be counted. Never 0, so that there is always an address.

@@ -15,7 +15,8 @@ namespace rulerun {
 
 enum class AutoPad { kNotSet, kValid, kSameUpper, kSameLower };
 
-// The attributes kernel_shape, strides, dilations, pads, auto_pad and ceil_mode as a node gives them; lists may be empty.
+// The attributes kernel_shape, strides, dilations, pads, auto_pad and ceil_mode as a node gives them; lists may be
+// empty.
 struct WindowAttributes {
   std::vector<int64_t> kernel;
   std::vector<int64_t> strides;
@@ -55,8 +56,7 @@ Result<std::vector<Window>> ResolveWindows(const WindowAttributes& attributes, s
 // The same for a transposed convolution: the windows of the convolution it is the gradient of, so that `in` is the
 // size of its *output* and `out` that of its input. `output_padding` and `output_shape` may be empty.
 Result<std::vector<Window>> ResolveTransposedWindows(const WindowAttributes& attributes,
-                                                     std::span<const int64_t> spatial,
-                                                     std::span<const int64_t> kernel,
+                                                     std::span<const int64_t> spatial, std::span<const int64_t> kernel,
                                                      std::span<const int64_t> output_padding,
                                                      std::span<const int64_t> output_shape);
 

@@ -63,7 +63,7 @@ using KernelFactory = std::function<Result<std::unique_ptr<Kernel>>(const Kernel
 struct KernelDef {
   std::string op_type;
   std::string domain;
-  int since = 1;           // first and last since_version it implements
+  int since = 1;  // first and last since_version it implements
   int until = 1 << 30;
   // Element types each input may have; an input beyond the list, or with an empty set, may have any.
   std::vector<std::vector<DataType>> types;

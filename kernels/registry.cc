@@ -10,7 +10,8 @@ namespace rulerun {
 namespace {
 
 bool Fits(const std::vector<DataType>& allowed, DataType type) {
-  return allowed.empty() || type == DataType::kUndefined || std::find(allowed.begin(), allowed.end(), type) != allowed.end();
+  return allowed.empty() || type == DataType::kUndefined ||
+         std::find(allowed.begin(), allowed.end(), type) != allowed.end();
 }
 
 bool FitsTypes(const KernelDef& def, std::span<const DataType> types) {
@@ -48,7 +49,8 @@ class PlainContext : public KernelContext {
   bool Wanted(size_t slot) const override { return slot < outputs_.size(); }
   ThreadPool& pool() override { return pool_; }
   Result<std::vector<Tensor>> RunSubgraph(std::string_view attribute, std::vector<Tensor>) override {
-    return Error{ErrorKind::kUnsupported, "subgraph '" + std::string(attribute) + "' cannot run outside a graph", "", ""};
+    return Error{ErrorKind::kUnsupported, "subgraph '" + std::string(attribute) + "' cannot run outside a graph", "",
+                 ""};
   }
   std::vector<Tensor> TakeOutputs() { return std::move(outputs_); }
 
@@ -103,9 +105,9 @@ Error KernelRegistry::Missing(const KernelRequest& request) const {
   Error error{ErrorKind::kUnsupported, "", "", ""};
   const std::string op = FullName(request);
   const auto found = by_op_.find(request.op_type);
-  const bool known = found != by_op_.end() && std::any_of(found->second.begin(), found->second.end(), [&](size_t index) {
-                       return defs_[index].domain == request.domain;
-                     });
+  const bool known =
+      found != by_op_.end() && std::any_of(found->second.begin(), found->second.end(),
+                                           [&](size_t index) { return defs_[index].domain == request.domain; });
   if (!known) {
     error.message = "no kernel for operator " + op;
     error.remedy = "run the part of the model before it, or add a kernel under kernels/ops";

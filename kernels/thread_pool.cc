@@ -33,8 +33,8 @@ void WaitWhile(const std::atomic<uint32_t>& value, uint32_t old, int spins) {
 }  // namespace
 
 // One job at a time. A worker joins by raising `active` and then looking at `open`; the caller closes the job and then
-// waits for `active` to fall to 0. As all of it is sequentially consistent, either the worker sees the job closed or the
-// caller sees the worker, so the job's fields never change under a worker that uses them.
+// waits for `active` to fall to 0. As all of it is sequentially consistent, either the worker sees the job closed or
+// the caller sees the worker, so the job's fields never change under a worker that uses them.
 struct ThreadPool::State {
   std::vector<std::thread> workers;
   int spins = 0;
@@ -85,7 +85,8 @@ ThreadPool::~ThreadPool() {
 
 int ThreadPool::threads() const { return static_cast<int>(state_->workers.size()) + 1; }
 
-void ThreadPool::ParallelFor(int64_t count, int64_t grain, const std::function<void(int64_t begin, int64_t end)>& body) {
+void ThreadPool::ParallelFor(int64_t count, int64_t grain,
+                             const std::function<void(int64_t begin, int64_t end)>& body) {
   if (count <= 0) return;
   State& state = *state_;
   grain = std::max<int64_t>(grain, 1);

@@ -54,7 +54,7 @@ Model CloneModel(const Model& model) {
   copy.header = model.header;
   copy.stamp = model.stamp;
   copy.external_data = model.external_data;
-  copy.rebuilt = model.rebuilt;
+  copy.constants_moved = model.constants_moved;
   if (model.graph) copy.graph = GraphCopier::Copy(*model.graph, nullptr);
   return copy;
 }

@@ -42,7 +42,8 @@ bool Inside(const fs::path& folder, const fs::path& inner) {
 Result<fs::path> Locate(const std::string& model_path, const std::string& location) {
   const fs::path relative(location);
   const std::string what = "external data '" + location + "' ";
-  if (location.empty() || location.find('\0') != std::string::npos) return Bad("external data without a location", kKeepTogether);
+  if (location.empty() || location.find('\0') != std::string::npos)
+    return Bad("external data without a location", kKeepTogether);
   if (relative.is_absolute()) return Bad(what + "has an absolute path", "Make it relative to the model's folder.");
   if (std::find(relative.begin(), relative.end(), "..") != relative.end()) {
     return Bad(what + "leaves the model's folder", kKeepTogether);
@@ -96,8 +97,9 @@ Result<ExternalData::File> ExternalData::Open(const std::string& location) {
       ::close(descriptor);
       return Error{ErrorKind::kSystem, "cannot map external data '" + location + "': " + std::strerror(errno), "", ""};
     }
-    file.data = std::shared_ptr<const std::byte>(static_cast<const std::byte*>(mapped),
-                                                 [size = file.size, mapped](const std::byte*) { ::munmap(mapped, size); });
+    file.data =
+        std::shared_ptr<const std::byte>(static_cast<const std::byte*>(mapped),
+                                         [size = file.size, mapped](const std::byte*) { ::munmap(mapped, size); });
   }
   ::close(descriptor);
   files_.emplace(location, file);
@@ -112,8 +114,8 @@ Result<std::shared_ptr<const std::byte>> ExternalData::Read(const DataLocation& 
   }
   RULERUN_ASSIGN(const File file, Open(location.location));
   if (location.offset > file.size || bytes > file.size - location.offset) {
-    return Bad("external data '" + location.location + "' ends before byte " +
-                   std::to_string(location.offset) + " + " + std::to_string(bytes),
+    return Bad("external data '" + location.location + "' ends before byte " + std::to_string(location.offset) + " + " +
+                   std::to_string(bytes),
                "The data file is shorter than the model says: copy it again.");
   }
   const std::byte* at = file.data.get() + location.offset;

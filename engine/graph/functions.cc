@@ -104,8 +104,11 @@ Status InlineFunctions(ModelFile& file, const std::string& path) {
   graph.mutable_initializer()->DeleteSubrange(own, stubs);
   if (model.functions_size() > 0) {
     const auto& left = model.functions(0);
-    return Error{ErrorKind::kModel, "function '" + left.domain() + "." + left.name() + "' cannot be inlined: it imports other "
-                 "opset versions than the model", path, "Export the model and its functions for the same opset."};
+    return Error{ErrorKind::kModel,
+                 "function '" + left.domain() + "." + left.name() +
+                     "' cannot be inlined: it imports other "
+                     "opset versions than the model",
+                 path, "Export the model and its functions for the same opset."};
   }
   // The header's imports are written when the model is saved.
   onnx::ModelProto header;

@@ -82,6 +82,7 @@ struct Node {
   std::string doc;
   int since_version = 1;  // of the schema that the model's opset selects; 1 where there is no schema
   AttributeMap attributes;
+  std::vector<std::string> defaulted;  // attributes that only its schema gave it: an unchanged graph is saved without
   std::vector<ValueId> inputs;    // kNoValue for an omitted one, trailing ones kept as written
   std::vector<ValueId> outputs;   // likewise
   std::vector<ValueId> implicit;  // values of this graph that subgraphs of the node read, in order of first use

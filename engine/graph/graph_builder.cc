@@ -118,7 +118,7 @@ Status GraphBuilder::AddInitializers(Graph& graph, onnx::GraphProto& proto, std:
     RULERUN_RETURN_IF_ERROR(SetInitializer(graph, initializer.name(), std::move(tensor).value()));
   }
   for (auto& initializer : *proto.mutable_sparse_initializer()) {
-    rebuilt_ = true;
+    constants_moved_ = constants_moved_ || graph.parent() == nullptr;
     const std::string name = initializer.values().name();
     auto tensor = ToTensor(initializer, external_);
     if (!tensor.ok()) return At("sparse initializer '" + name + "'", tensor.error().message, tensor.error().remedy);
@@ -165,7 +165,7 @@ Status GraphBuilder::AddConstants(Graph& graph, onnx::GraphProto& proto) {
   for (int i = 0; i < proto.node_size(); ++i) {
     onnx::NodeProto& node = *proto.mutable_node(i);
     if (!IsConstant(node)) continue;
-    rebuilt_ = true;
+    constants_moved_ = constants_moved_ || graph.parent() == nullptr;
     if (node.attribute_size() != 1 || node.output_size() != 1) {
       return At(Describe(node, i), "a constant must have one value and one output", kExportAgain);
     }

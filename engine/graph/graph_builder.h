@@ -30,8 +30,8 @@ class GraphBuilder {
 
   // Takes tensors out of `proto`. `initializers` come before those that `proto` holds itself.
   Result<std::unique_ptr<Graph>> Build(onnx::GraphProto& proto, std::vector<NamedTensor> initializers);
-  // Something of the file could not stay as it was: constants that are nodes, sparse initializers.
-  bool rebuilt() const { return rebuilt_; }
+  // The main graph had constants that are nodes, or sparse initializers: they are initializers now.
+  bool constants_moved() const { return constants_moved_; }
 
  private:
   Result<std::unique_ptr<Graph>> BuildGraph(onnx::GraphProto& proto, std::vector<NamedTensor> initializers,
@@ -57,7 +57,7 @@ class GraphBuilder {
   OpsetMap opsets_;
   int64_t ir_version_;
   ExternalData* external_;
-  bool rebuilt_ = false;
+  bool constants_moved_ = false;
 };
 
 // "node 'conv1'", or "node 12 (Conv)" for one without a name.

@@ -13,8 +13,6 @@ namespace rulerun {
 namespace {
 
 // The versions of ai.onnx that ONNX Runtime 1.30 supports.
-constexpr int64_t kOldestOpset = 7;
-constexpr int64_t kNewestOpset = 26;
 
 bool BringsDomain(const ExternalSchemas& schemas, const std::string& domain) {
   const auto& all = schemas.all();
@@ -97,7 +95,8 @@ Status GraphBuilder::CheckNames(const Graph& graph) const {
   for (NodeIndex index = 0; index < graph.node_limit(); ++index) {
     const std::string& name = graph.node(index)->name;
     if (!name.empty() && !names.insert(name).second) {
-      Error error = At("node '" + name + "'", "two nodes have the same name", "Rename one of them, or leave both empty.");
+      Error error =
+          At("node '" + name + "'", "two nodes have the same name", "Rename one of them, or leave both empty.");
       error.kind = ErrorKind::kRefused;
       return error;
     }

@@ -51,18 +51,49 @@ std::vector<NodeIndex> Order(const Graph& graph) {
   return order;
 }
 
+// Loading has taken the constants out of the nodes, so that nothing produces their outputs.
+bool IsMovedConstant(const Graph& graph, const onnx::NodeProto& node) {
+  if (node.input_size() > 0 || node.output_size() != 1) return false;
+  const auto output = graph.Find(node.output(0));
+  return !output || graph.value(*output).producer == kNoNode;
+}
+
 }  // namespace
 
 Rope GraphWriter::Write(const Graph& graph) {
   Rope rope;
   for (const NodeIndex index : Order(graph)) rope.AddField(kGraphNode, WriteNode(graph, *graph.node(index)));
   rope.AddField(kGraphName, graph.name());
-  for (size_t i = 0; i < graph.value_count(); ++i) {
-    const Value& value = graph.value(static_cast<ValueId>(i));
-    if (value.initializer) rope.AddField(kGraphInitializer, WriteTensor(value.name, *value.initializer));
-  }
+  WriteInitializers(graph, &rope);
   if (!graph.doc().empty()) rope.AddField(kGraphDoc, graph.doc());
   WriteValues(graph, &rope);
+  return rope;
+}
+
+void GraphWriter::WriteInitializers(const Graph& graph, Rope* rope) {
+  for (size_t i = 0; i < graph.value_count(); ++i) {
+    const Value& value = graph.value(static_cast<ValueId>(i));
+    if (value.initializer) rope->AddField(kGraphInitializer, WriteTensor(value.name, *value.initializer));
+  }
+}
+
+Rope GraphWriter::WriteAsRead(const Graph& graph, const onnx::GraphProto& source) {
+  // What is no node, in one piece.
+  onnx::GraphProto rest;
+  rest.set_name(source.name());
+  if (source.has_doc_string()) rest.set_doc_string(source.doc_string());
+  *rest.mutable_input() = source.input();
+  *rest.mutable_output() = source.output();
+  *rest.mutable_value_info() = source.value_info();
+  *rest.mutable_quantization_annotation() = source.quantization_annotation();
+  *rest.mutable_metadata_props() = source.metadata_props();
+  Rope rope;
+  for (const auto& node : source.node()) {
+    domains_.insert(std::string(NormalDomain(node.domain())));
+    if (!IsMovedConstant(graph, node)) rope.AddField(kGraphNode, node.SerializeAsString());
+  }
+  WriteInitializers(graph, &rope);
+  rope.Add(rest.SerializeAsString());
   return rope;
 }
 
@@ -97,6 +128,8 @@ Rope GraphWriter::WriteNode(const Graph& graph, const Node& node) {
   for (const auto& [name, attribute] : node.attributes) {
     const auto* one = std::get_if<GraphRef>(&attribute);
     const auto* many = std::get_if<std::vector<GraphRef>>(&attribute);
+    const bool only_default = std::find(node.defaulted.begin(), node.defaulted.end(), name) != node.defaulted.end();
+    if (only_default && !graph.modified()) continue;
     if (one == nullptr && many == nullptr) {
       ToProto(name, attribute, proto.add_attribute());
       continue;
@@ -122,10 +155,9 @@ Rope GraphWriter::WriteTensor(const std::string& name, const Tensor& tensor) {
   onnx::TensorProto proto;
   ToProtoWithoutData(tensor, &proto);
   proto.set_name(name);
-  const std::string_view bytes =
-      tensor.type() == DataType::kString
-          ? std::string_view()
-          : std::string_view(reinterpret_cast<const char*>(tensor.raw()), tensor.bytes());
+  const std::string_view bytes = tensor.type() == DataType::kString
+                                     ? std::string_view()
+                                     : std::string_view(reinterpret_cast<const char*>(tensor.raw()), tensor.bytes());
   Rope rope;
   if (data_file_.empty() || bytes.size() < kSmallestStored) {
     rope.Add(proto.SerializeAsString());

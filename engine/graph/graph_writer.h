@@ -26,11 +26,14 @@ class GraphWriter {
   explicit GraphWriter(std::string data_file) : data_file_(std::move(data_file)) {}
 
   Rope Write(const Graph& graph);
+  // A graph that nothing changed, from the message it was read from: only its constants are no nodes any more.
+  Rope WriteAsRead(const Graph& graph, const onnx::GraphProto& source);
   const std::vector<Stored>& stored() const { return stored_; }
   const std::set<std::string>& domains() const { return domains_; }
 
  private:
   Rope WriteNode(const Graph& graph, const Node& node);
+  void WriteInitializers(const Graph& graph, Rope* rope);
   Rope WriteTensor(const std::string& name, const Tensor& tensor);
   void WriteValues(const Graph& graph, Rope* rope);
 

@@ -134,7 +134,11 @@ class NodeContext::Subgraph final : public onnx::GraphInferencer {
 };
 
 NodeContext::NodeContext(Scope& scope, const Node& node, std::vector<ValueId> inputs, ResolveSubgraph resolve)
-    : scope_(scope), node_(node), inputs_(std::move(inputs)), outputs_(node.outputs.size()), resolve_(std::move(resolve)) {}
+    : scope_(scope),
+      node_(node),
+      inputs_(std::move(inputs)),
+      outputs_(node.outputs.size()),
+      resolve_(std::move(resolve)) {}
 
 NodeContext::~NodeContext() = default;
 

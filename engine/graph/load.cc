@@ -17,7 +17,8 @@ constexpr int64_t kNewestIr = 13;
 
 Status CheckIrVersion(const onnx::ModelProto& proto, const std::string& file) {
   if (!proto.has_ir_version()) {
-    return Error{ErrorKind::kModel, "the model does not say its IR version", file, "Set ir_version, for example to 10."};
+    return Error{ErrorKind::kModel, "the model does not say its IR version", file,
+                 "Set ir_version, for example to 10."};
   }
   if (proto.ir_version() >= 1 && proto.ir_version() <= kNewestIr) return {};
   return Error{ErrorKind::kModel,
@@ -39,7 +40,7 @@ Result<Model> Finish(ModelFile file, const std::string& path, const ExternalSche
   RULERUN_ASSIGN(OpsetMap opsets, ReadOpsets(file.proto, schemas, path));
   GraphBuilder builder(path, std::move(opsets), file.proto.ir_version(), external);
   RULERUN_ASSIGN(model.graph, builder.Build(*file.proto.mutable_graph(), std::move(file.initializers)));
-  model.rebuilt = builder.rebuilt() || (functions && options.inline_functions);
+  model.constants_moved = builder.constants_moved();
   model.external_data = external != nullptr && external->used();
   if (functions && !options.inline_functions) {
     onnx::ModelProto kept;
@@ -54,6 +55,7 @@ Result<Model> Finish(ModelFile file, const std::string& path, const ExternalSche
     }
   }
   GraphCopier::ClearModified(*model.graph);
+  if (functions && options.inline_functions) model.graph->MarkModified();
   return model;
 }
 
@@ -63,7 +65,7 @@ Result<Model> Finish(ModelFile file, const std::string& path, const ExternalSche
 Result<Model> LoadModel(const std::string& path, const ExternalSchemas& schemas, const LoadOptions& options) {
   try {
     ExternalData external(path);
-    RULERUN_ASSIGN(ModelFile file, ReadModelFile(path, external));
+    RULERUN_ASSIGN(ModelFile file, ReadModelFile(path, &external));
     return Finish(std::move(file), path, schemas, options, &external);
   } catch (const std::bad_alloc&) {
     return Error{ErrorKind::kSystem, "not enough memory for the model", path, "Use a machine with more memory."};

@@ -12,7 +12,9 @@
 namespace rulerun {
 
 struct LoadOptions {
-  bool inline_functions = true;  // model-local functions, with ONNX's inliner
+  // Model-local functions, with ONNX's inliner. Without it a model that has some is not resolved: its calls have no
+  // schema.
+  bool inline_functions = true;
 };
 
 // Reads the model in `path` with its external data: IR version up to 13, ai.onnx opset 7 to 26. Constant nodes become

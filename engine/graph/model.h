@@ -27,8 +27,7 @@ struct Model {
   // Of the file at the time of reading; what a save needs to know before it copies the file.
   FileStamp stamp;
   bool external_data = false;  // some tensors lie in other files
-  // Reading the file already changed the graph: constants became initializers, functions were inlined.
-  bool rebuilt = false;
+  bool constants_moved = false;  // nodes that are constants became initializers of the main graph
 };
 
 }  // namespace rulerun

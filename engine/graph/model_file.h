@@ -27,10 +27,8 @@ struct ModelFile {
   FileStamp stamp;
 };
 
-Result<ModelFile> ReadModelFile(const std::string& path, ExternalData& external);
-
-// What the file looks like now; an empty stamp if it cannot be looked at.
-FileStamp StampOf(const std::string& path);
+// `external` reads what lies in other files; nullptr leaves all initializers of the main graph out.
+Result<ModelFile> ReadModelFile(const std::string& path, ExternalData* external);
 
 }  // namespace rulerun
 

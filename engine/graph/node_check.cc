@@ -52,9 +52,10 @@ Status CheckParameters(const Node& node, const std::vector<ValueId>& actual, con
                        int min, const std::string& what) {
   const bool variadic = !formal.empty() && formal.back().variadic;
   if (actual.size() < static_cast<size_t>(min) || (!variadic && actual.size() > formal.size())) {
-    return Bad(node, "has " + std::to_string(actual.size()) + " " + what + "s, but takes " +
-                         Range(min, formal.size(), variadic),
-               "Compare the node with the operator's documentation.");
+    return Bad(
+        node,
+        "has " + std::to_string(actual.size()) + " " + what + "s, but takes " + Range(min, formal.size(), variadic),
+        "Compare the node with the operator's documentation.");
   }
   for (size_t i = 0; i < std::min(actual.size(), formal.size()); ++i) {
     if (actual[i] == kNoValue && !formal[i].optional && !formal[i].variadic) {
@@ -68,7 +69,7 @@ Status CheckAttributes(const Node& node, const OpSchema& schema) {
   for (const auto& [name, value] : node.attributes) {
     const auto found = schema.attributes.find(name);
     if (found == schema.attributes.end()) {
-      if (StartsWith(name, "__")) continue;  // someone's private mark
+      if (schema.unchecked_attributes || StartsWith(name, "__")) continue;  // "__": someone's private mark
       std::vector<std::string> known;
       for (const auto& [candidate, unused] : schema.attributes) known.push_back(candidate);
       return Bad(node, "has no attribute '" + name + "'" + DidYouMean(name, known),
@@ -99,13 +100,23 @@ Error UnknownOperator(const Graph& graph, const Node& node, const ExternalSchema
   const std::vector<int> versions = SinceVersions(node.domain, node.op_type);
   const int opset = graph.Opset(node.domain);
   if (!versions.empty()) {
-    return Bad(node, "is not in opset " + std::to_string(opset) + " of its domain; ONNX has it since version " +
-                         std::to_string(versions.front()),
+    return Bad(node,
+               "is not in opset " + std::to_string(opset) + " of its domain; ONNX has it since version " +
+                   std::to_string(versions.front()),
                "Convert the model to an opset that has it.");
   }
-  std::vector<std::string> known = OnnxOperators();
-  for (const auto& [name, schema] : external.all()) known.push_back(name);
-  return Bad(node, "is not a registered operator" + DidYouMean(node.Op(), known),
+  // What may have been meant: a name of the same domain.
+  std::vector<std::string> known;
+  for (const std::string& name : OnnxOperators()) {
+    const size_t dot = name.rfind('.');
+    const std::string_view domain =
+        dot == std::string::npos ? std::string_view() : std::string_view(name).substr(0, dot);
+    if (domain == node.domain) known.push_back(dot == std::string::npos ? name : name.substr(dot + 1));
+  }
+  for (const auto& [name, schema] : external.all()) {
+    if (schema.domain == node.domain) known.push_back(schema.op_type);
+  }
+  return Bad(node, "is not a registered operator" + DidYouMean(node.op_type, known),
              "Correct its name or domain, or use a rule set that has its schema.");
 }
 
@@ -131,8 +142,9 @@ Status CheckInputTypes(Scope& scope, const Node& node, const SchemaView& schema,
     if (!allowed.homogeneous) continue;
     const auto [bound, added] = bindings->try_emplace(schema.ours->inputs[formal].type, type);
     if (!added && !SameKind(bound->second, type)) {
-      return Bad(node, "needs inputs of one type, but gets " + KindName(bound->second) + " and " + KindName(type) +
-                           " ('" + name + "')",
+      return Bad(node,
+                 "needs inputs of one type, but gets " + KindName(bound->second) + " and " + KindName(type) + " ('" +
+                     name + "')",
                  "Convert one of the inputs.");
     }
   }

@@ -134,8 +134,12 @@ struct AttributeFiller {
   void operator()(int64_t value) const { proto->set_i(value); }
   void operator()(float value) const { proto->set_f(value); }
   void operator()(const std::string& value) const { proto->set_s(value); }
-  void operator()(const std::vector<int64_t>& values) const { proto->mutable_ints()->Add(values.begin(), values.end()); }
-  void operator()(const std::vector<float>& values) const { proto->mutable_floats()->Add(values.begin(), values.end()); }
+  void operator()(const std::vector<int64_t>& values) const {
+    proto->mutable_ints()->Add(values.begin(), values.end());
+  }
+  void operator()(const std::vector<float>& values) const {
+    proto->mutable_floats()->Add(values.begin(), values.end());
+  }
   void operator()(const std::vector<std::string>& values) const {
     for (const std::string& value : values) proto->add_strings(value);
   }

@@ -43,6 +43,9 @@ class Resolver {
   Status ResolveNode(Scope& scope, Node& node) {
     RULERUN_ASSIGN(const SchemaView schema, FindSchemaOf(scope.graph(), node));
     node.since_version = schema.ours->since_version;
+    // ONNX Runtime lets a control-flow node pass that neither reads nor gives anything.
+    const bool idle = node.inputs.empty() && node.outputs.empty() && !scope.graph().Subgraphs(node).empty();
+    if (idle) return ResolveRemaining(scope.graph(), node);
     RULERUN_RETURN_IF_ERROR(CheckNode(node, *schema.ours));
     AddDefaults(node, *schema.ours);
     TypeBindings bindings;
@@ -73,23 +76,20 @@ class Resolver {
   }
 
   Result<SchemaView> FindSchemaOf(const Graph& graph, const Node& node) {
-    SchemaView view;
-    if (const OpSchema* external = external_.Find(node.domain, node.op_type)) {
-      auto [known, added] = external_types_.try_emplace(external);
-      if (added) known->second = {AllowedInputs(*external), AllowedOutputs(*external)};
-      view.ours = external;
-      view.inputs = &known->second.first;
-      view.outputs = &known->second.second;
-      return view;
+    if (const OnnxSchema* found = FindOnnxSchema(node.domain, node.op_type, graph.Opset(node.domain))) {
+      return SchemaView{&found->ours, found->theirs, &found->inputs, &found->outputs};
     }
-    const OnnxSchema* found = FindOnnxSchema(node.domain, node.op_type, graph.Opset(node.domain));
-    if (found == nullptr) return UnknownOperator(graph, node, external_);
-    return SchemaView{&found->ours, found->theirs, &found->inputs, &found->outputs};
+    const OpSchema* external = external_.Find(node.domain, node.op_type);
+    if (external == nullptr) return UnknownOperator(graph, node, external_);
+    auto [known, added] = external_types_.try_emplace(external);
+    if (added) known->second = {AllowedInputs(*external), AllowedOutputs(*external)};
+    return SchemaView{external, nullptr, &known->second.first, &known->second.second};
   }
 
   static void AddDefaults(Node& node, const OpSchema& schema) {
     for (const auto& [name, attribute] : schema.attributes) {
-      if (attribute.default_value) node.attributes.try_emplace(name, *attribute.default_value);
+      if (!attribute.default_value) continue;
+      if (node.attributes.try_emplace(name, *attribute.default_value).second) node.defaulted.push_back(name);
     }
   }
 
@@ -117,7 +117,7 @@ class Resolver {
   std::vector<ValueType> InferLike(Scope& scope, const Node& node, const OpSchema& schema) {
     if (schema.like.empty()) return {};
     const int opset = scope.graph().Opset("");
-    const OnnxSchema* like = FindOnnxSchema("", schema.like, opset > 0 ? opset : kNewestVersion);
+    const OnnxSchema* like = FindOnnxSchema("", schema.like, opset > 0 ? opset : kNewestOpset);
     if (like == nullptr) return {};
     std::vector<ValueId> inputs;
     for (const int slot : schema.like_inputs) {
@@ -163,8 +163,8 @@ class Resolver {
     const ValueType type = TypeOfOutput(schema, slot, inferred, bindings);
     if (Known(type) && Known(value.type) && !SameKind(type, value.type)) {
       return Error{ErrorKind::kModel,
-                   "output '" + value.name + "' is declared " + KindName(value.type) + ", but " + node.Op() + " gives " +
-                       KindName(type),
+                   "output '" + value.name + "' is declared " + KindName(value.type) + ", but " + node.Op() +
+                       " gives " + KindName(type),
                    Describe(node), "Correct the declared type, or insert a conversion."};
     }
     if (!Known(value.type) || !type.other.empty()) {
@@ -185,8 +185,6 @@ class Resolver {
     }
     return {};
   }
-
-  static constexpr int kNewestVersion = 26;
 
   const ExternalSchemas& external_;
   std::map<const OpSchema*, std::pair<std::vector<AllowedTypes>, std::vector<AllowedTypes>>> external_types_;

@@ -12,6 +12,7 @@
 #include "engine/graph/model_file.h"
 #include "engine/graph/output_file.h"
 #include "engine/graph/proto.h"
+#include "engine/graph/wire.h"
 
 namespace rulerun {
 namespace {
@@ -20,10 +21,14 @@ namespace fs = std::filesystem;
 
 constexpr uint32_t kModelGraph = 7;
 
+// Whether the graph is still as it was read, and the file is still there to be read again.
+bool IsAsRead(const Model& model) {
+  return !model.path.empty() && !model.graph->modified() && model.stamp.size >= 0 && StampOf(model.path) == model.stamp;
+}
+
 // Whether the file the model came from says the same as the model.
 bool CanCopy(const Model& model, const std::string& path) {
-  if (model.path.empty() || model.rebuilt || model.graph->modified()) return false;
-  if (model.stamp.size < 0 || StampOf(model.path) != model.stamp) return false;
+  if (!IsAsRead(model) || model.constants_moved) return false;
   if (!model.external_data) return true;
   // The file names its data files relative to its own folder.
   std::error_code failed;
@@ -84,8 +89,17 @@ Status WriteData(const std::vector<Stored>& stored, OutputFile* file) {
 }
 
 Status Write(const Model& model, const std::string& path, const SaveOptions& options) {
+  std::optional<onnx::GraphProto> source;
+  if (IsAsRead(model)) {
+    RULERUN_ASSIGN(ModelFile read, ReadModelFile(model.path, nullptr));
+    source.emplace();
+    source->Swap(read.proto.mutable_graph());
+  }
+  const auto write = [&](GraphWriter& writer) {
+    return source ? writer.WriteAsRead(*model.graph, *source) : writer.Write(*model.graph);
+  };
   GraphWriter writer("");
-  Rope graph = writer.Write(*model.graph);
+  Rope graph = write(writer);
   RULERUN_ASSIGN(const std::string header, Header(model, writer.domains()));
   constexpr size_t kHead = 16;  // of the graph field
   const bool split = graph.size() + header.size() + kHead > options.largest_file;
@@ -93,7 +107,7 @@ Status Write(const Model& model, const std::string& path, const SaveOptions& opt
   GraphWriter splitter(fs::path(data_path).filename().string());
   std::optional<OutputFile> data;
   if (split) {
-    graph = splitter.Write(*model.graph);
+    graph = write(splitter);
     RULERUN_ASSIGN(OutputFile created, OutputFile::Create(data_path));
     data.emplace(std::move(created));
     RULERUN_RETURN_IF_ERROR(WriteData(splitter.stored(), &*data));

@@ -133,7 +133,7 @@ class SchemaCache {
 
 const onnx::OpSchema* Registered(std::string_view domain, std::string_view op_type, int opset_version) {
   const std::string key(op_type);
-  const std::string in_domain(domain == "ai.onnx" ? std::string_view() : domain);
+  const std::string in_domain(NormalDomain(domain));
   // ONNX's lookup fills its tables on the first call; a lock keeps that to one thread.
   static std::mutex& mutex = *new std::mutex;
   const std::lock_guard lock(mutex);
@@ -193,9 +193,8 @@ const OpSchema* ExternalSchemas::Find(std::string_view domain, std::string_view 
 
 const OpSchema* FindSchema(const ExternalSchemas& external, std::string_view domain, std::string_view op_type,
                            int opset_version) {
-  if (const OpSchema* found = external.Find(domain, op_type)) return found;
-  const OnnxSchema* found = FindOnnxSchema(domain, op_type, opset_version);
-  return found == nullptr ? nullptr : &found->ours;
+  if (const OnnxSchema* found = FindOnnxSchema(domain, op_type, opset_version)) return &found->ours;
+  return external.Find(NormalDomain(domain), op_type);
 }
 
 std::vector<int> SinceVersions(std::string_view domain, std::string_view op_type) {

@@ -14,6 +14,10 @@
 
 namespace rulerun {
 
+// The ai.onnx opsets that models may use.
+inline constexpr int kOldestOpset = 7;
+inline constexpr int kNewestOpset = 26;
+
 // A formal input or output.
 struct FormalParameter {
   std::string name;
@@ -40,6 +44,7 @@ struct OpSchema {
   int min_outputs = 0;
   std::map<std::string, AttributeSchema, std::less<>> attributes;
   std::map<std::string, std::vector<DataType>, std::less<>> types;  // constraint -> element types
+  bool unchecked_attributes = false;                                // others than those named are let pass
   bool has_function = false;                                        // ONNX gives a function body
   bool deterministic = true;
   // Shape of the outputs: that of the ONNX operator `like`, given the inputs `like_inputs` of this one in that order
@@ -66,7 +71,8 @@ class ExternalSchemas {
   std::map<std::string, OpSchema, std::less<>> schemas_;  // by "domain.op"
 };
 
-// Looks a schema up among `external` and then ONNX's; nullptr where there is none for that opset version.
+// Looks a schema up among ONNX's and then in `external`, which may also bring operators of ai.onnx that ONNX lacks in
+// that opset version (ONNX Runtime has some of its own); nullptr where there is none.
 // Results are cached and live as long as the program (ONNX's) or `external`.
 const OpSchema* FindSchema(const ExternalSchemas& external, std::string_view domain, std::string_view op_type,
                            int opset_version);

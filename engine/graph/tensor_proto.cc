@@ -186,7 +186,8 @@ Result<std::vector<int64_t>> Positions(const Header& header, const Tensor& indic
 
 Result<Tensor> ToTensor(onnx::TensorProto& proto, ExternalData* external, const TensorPayload& payload) {
   RULERUN_ASSIGN(const Header header, ReadHeader(proto));
-  if (proto.has_segment()) return Bad("tensors split into segments are not supported", "Store the tensor in one piece.");
+  if (proto.has_segment())
+    return Bad("tensors split into segments are not supported", "Store the tensor in one piece.");
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) return FromFile(header, proto, external);
   if (header.type == DataType::kString) {
     if (proto.has_raw_data() || payload.data != nullptr) return Bad("strings cannot be raw data");

@@ -102,7 +102,7 @@ bool Binding::Declares(std::string_view name) const {
       if (DeclaredBy(one.match, asked)) return true;
     }
   }
-  return rule_->is_unit && (base == "op" || name == "since");
+  return rule_->is_unit && (base == "op" || base == "in" || base == "out");
 }
 
 std::optional<std::vector<Operand>> Binding::Operands(std::string_view name) const {
@@ -171,7 +171,6 @@ Computed Binding::ConstantOf(std::string_view name) const {
     const auto attribute = node->attributes.find(member);
     return attribute == node->attributes.end() ? Computed::Absent() : NumberOf(attribute->second);
   }
-  if (name == "since" && rule_->is_unit) return Computed::Known(Tensor::Scalar<int64_t>(NodeOf("op")->since_version));
   return Declares(name) ? Computed::Absent() : Computed::Unknown();
 }
 

@@ -114,8 +114,10 @@ std::vector<Computed> RunKernel(const Binding& binding, const Call& call, const 
   for (const Argument& argument : arguments) {
     inputs.push_back(argument.value.state == Computed::State::kKnown ? &argument.value.tensor : nullptr);
   }
+  // Rules mean the operators of the newest opset, whatever the model imports.
   const std::vector<int> versions = SinceVersions(domain, op);
-  const int since = versions.empty() ? 1 : versions.back();
+  int since = 1;
+  for (const int version : versions) since = version <= kNewestOpset ? version : since;
   auto run = RunOnce(*binding.scope().kernels, domain, op, since, AttributesOf(binding, call), inputs, outputs);
   std::vector<Computed> results(outputs, Computed::Unknown());
   if (!run.ok()) return results;

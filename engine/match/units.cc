@@ -23,6 +23,7 @@ class UnitMatcher {
         binding_(scope, rule),
         types_(binding_) {
     binding_.nodes["op"] = node;
+    binding_.captures["since"] = static_cast<int64_t>(node_.since_version);
     if (!unit_.label.empty()) binding_.nodes[unit_.label] = node;
   }
 
@@ -100,6 +101,7 @@ class UnitMatcher {
     if (auto refusal = BindOperands(call)) return refusal;
     if (auto refusal = BindAttributes(binding_, call, node_)) return refusal;
     if (auto refusal = BindOutputs()) return refusal;
+    NameAll(call);
     if (auto refusal = CheckPrivate()) return refusal;
     if (auto refusal = CheckTypes(call)) return refusal;
     return CheckSince();
@@ -240,16 +242,29 @@ class UnitMatcher {
     binding_.values[unit_.outputs.front().name] = std::move(bound);
   }
 
+  // `in` and `out` stand for all operands and all results (language.md 7, everywhere).
+  void NameAll(const Call& call) {
+    BoundValue in{true, {}};
+    for (const OperandPattern& pattern : call.operands) {
+      const auto bound = binding_.values.find(pattern.name);
+      if (bound == binding_.values.end()) continue;
+      for (const Operand& item : bound->second.items) {
+        if (item.present()) in.items.push_back(item);
+      }
+    }
+    BoundValue out{true, binding_.values.at(unit_.outputs.front().name).items};
+    binding_.values.emplace("in", std::move(in));
+    binding_.values.emplace("out", std::move(out));
+  }
+
   std::optional<Refusal> CheckPrivate() const {
     if (!rule_.private_dq) return std::nullopt;
-    for (const auto& [name, bound] : binding_.values) {
-      for (const Operand& item : bound.items) {
-        if (item.kind != Operand::Kind::kDequantized) continue;
-        const Value& real = graph_.value(item.real);
-        if (real.uses.size() == 1 && !real.graph_output) continue;
-        return Fail("private", "'" + real.name + "' has other users than " + Quoted(node_) +
-                                   (real.graph_output ? ", it is a graph output" : ""));
-      }
+    for (const Operand& item : binding_.values.at("in").items) {
+      if (item.kind != Operand::Kind::kDequantized) continue;
+      const Value& real = graph_.value(item.real);
+      if (real.uses.size() == 1 && !real.graph_output) continue;
+      return Fail("private", "'" + real.name + "' has other users than " + Quoted(node_) +
+                                 (real.graph_output ? ", it is a graph output" : ""));
     }
     return std::nullopt;
   }

@@ -148,13 +148,15 @@ class PatternRewriter {
 
   Status MakeOrEdit(Binding& binding, const Statement& statement, Made& made, NodeNames& node_names) {
     const Call& call = *statement.alternatives.front().call;
-    const auto [domain, op] = OperatorOf(binding, call);
+    const Node* old = binding.NodeOf(statement.label);
+    // A set of operators in the text (`Q`) means whichever of them stands there.
+    const bool same_op = old != nullptr && IsOperator(binding.scope(), call, *old);
+    const auto [domain, op] = same_op ? std::pair(old->domain, old->op_type) : OperatorOf(binding, call);
     const OpSchema* schema =
         FindSchema(binding.scope().rules->schemas, domain, op, std::max(graph_.Opset(domain), 1));
-    const Node* old = binding.NodeOf(statement.label);
     const std::vector<ValueId> inputs = Inputs(binding, call, made);
     const bool renamed = node_names.count(statement.label) > 0;
-    if (old != nullptr && old->domain == domain && old->op_type == op && !renamed) {
+    if (same_op && !renamed) {
       Node& kept = *graph_.node(old->index);
       SetAttributes(binding, call, schema, kept.attributes);
       graph_.SetInputs(kept.index, inputs);

@@ -15,13 +15,12 @@ class UnitRewriter {
         graph_(binding.graph()),
         target_(binding.nodes.at("op")),
         file_(*binding.scope().file) {
-    for (const auto& [name, bound] : binding_.values) {
-      for (const Operand& item : bound.items) {
-        if (item.kind == Operand::Kind::kDequantized) dequantizers_.push_back(item.quantizer);
-        if (item.kind == Operand::Kind::kQuantized) quantizers_.push_back(item);
-      }
+    for (const Operand& item : binding_.values.at("in").items) {
+      if (item.kind == Operand::Kind::kDequantized) dequantizers_.push_back(item.quantizer);
     }
-    // Outputs come in slot order: a list keeps it, and a unit has one name for its outputs.
+    for (const Operand& item : binding_.values.at("out").items) {
+      if (item.kind == Operand::Kind::kQuantized) quantizers_.push_back(item);
+    }
   }
 
   Result<Change> Run() {

@@ -21,35 +21,57 @@ std::vector<std::string> PredicateNames() {
 // How an argument of that kind is written, for messages.
 std::string_view Example(ArgKind kind) {
   switch (kind) {
-    case ArgKind::kValues: return "a value or a list of values: [x, w]";
-    case ArgKind::kValueToSet: return "a map of values to sets of types: {x: [int8, uint8]}";
-    case ArgKind::kValueToNumber: return "a map of values to whole numbers: {x: 0}";
-    case ArgKind::kValueToValue: return "a map of values to names: {m: t}";
-    case ArgKind::kValueToShape: return "a map of values to shapes: {a: [1, C, _...]}";
-    case ArgKind::kValueToScalar: return "a map of names to a number or text: {x: 128}";
-    case ArgKind::kValueToMap: return "a map of values to {axis: 0, sizes: [16, 32]}";
-    case ArgKind::kValueToRange: return "a map of values to two numbers: {w: [-64, 64]}";
-    case ArgKind::kPair: return "a list of two values: [x, y]";
+    case ArgKind::kValues:
+      return "a value or a list of values: [x, w]";
+    case ArgKind::kValueToSet:
+      return "a map of values to sets of types: {x: [int8, uint8]}";
+    case ArgKind::kValueToNumber:
+      return "a map of values to whole numbers: {x: 0}";
+    case ArgKind::kValueToValue:
+      return "a map of values to names: {m: t}";
+    case ArgKind::kValueToShape:
+      return "a map of values to shapes: {a: [1, C, _...]}";
+    case ArgKind::kValueToScalar:
+      return "a map of names to a number or text: {x: 128}";
+    case ArgKind::kValueToMap:
+      return "a map of values to {axis: 0, sizes: [16, 32]}";
+    case ArgKind::kValueToRange:
+      return "a map of values to two numbers: {w: [-64, 64]}";
+    case ArgKind::kPair:
+      return "a list of two values: [x, y]";
     case ArgKind::kPairOfNumbers:
-    case ArgKind::kMapOfNumbers: return "a value and a number or value, [x, 0.5], or a map, {R: 7, S: 7}";
-    case ArgKind::kLabels: return "a label or a list of labels: [clip]";
-    case ArgKind::kLabelToSet: return "a map of labels to a name, a number or a list: {clip: [6]}";
-    case ArgKind::kLabelToNumber: return "a map of labels to whole numbers: {dq: 0}";
-    case ArgKind::kLabelToList: return "a map of labels to lists of whole numbers: {mean: [-1]}";
-    case ArgKind::kLabelAttr: return "a map of attributes to values: {dq.block_size: 0}";
-    case ArgKind::kClose: return "{of: [x, y], atol: 1.0e-6, rtol: 1.0e-2}";
-    case ArgKind::kName: return "a name, a list of names, or a map of names to whole numbers: {loop: 1}";
-    case ArgKind::kRange: return "{min: 20}, {below: 17} or both";
-    case ArgKind::kConditionLists: return "a list of alternatives: [{present: [a]}, {present: [b]}]";
-    case ArgKind::kConditions: return "a condition, or a list of them";
-    case ArgKind::kIfThen: return "a condition, or a list of them";
+    case ArgKind::kMapOfNumbers:
+      return "a value and a number or value, [x, 0.5], or a map, {R: 7, S: 7}";
+    case ArgKind::kLabels:
+      return "a label or a list of labels: [clip]";
+    case ArgKind::kLabelToSet:
+      return "a map of labels to a name, a number or a list: {clip: [6]}";
+    case ArgKind::kLabelToNumber:
+      return "a map of labels to whole numbers: {dq: 0}";
+    case ArgKind::kLabelToList:
+      return "a map of labels to lists of whole numbers: {mean: [-1]}";
+    case ArgKind::kLabelAttr:
+      return "a map of attributes to values: {dq.block_size: 0}";
+    case ArgKind::kClose:
+      return "{of: [x, y], atol: 1.0e-6, rtol: 1.0e-2}";
+    case ArgKind::kName:
+      return "a name, a list of names, or a map of names to whole numbers: {loop: 1}";
+    case ArgKind::kRange:
+      return "{min: 20}, {below: 17} or both";
+    case ArgKind::kConditionLists:
+      return "a list of alternatives: [{present: [a]}, {present: [b]}]";
+    case ArgKind::kConditions:
+      return "a condition, or a list of them";
+    case ArgKind::kIfThen:
+      return "a condition, or a list of them";
   }
   return "";
 }
 
 bool IsNumberList(const Yaml& yaml, size_t count) {
   if (!yaml.IsSequence() || (count > 0 && yaml.items.size() != count)) return false;
-  return std::all_of(yaml.items.begin(), yaml.items.end(), [](const Yaml& item) { return item.AsDouble().has_value(); });
+  return std::all_of(yaml.items.begin(), yaml.items.end(),
+                     [](const Yaml& item) { return item.AsDouble().has_value(); });
 }
 
 // Whether one value of a map-shaped argument is of the right shape.

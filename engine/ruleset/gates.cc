@@ -15,11 +15,21 @@ struct LevelName {
 };
 // The first of each level is what it is called here.
 constexpr auto kLevels = std::to_array<LevelName>({
-    {"disabled", Level::kDisabled}, {"basic", Level::kBasic},        {"extended", Level::kExtended},
-    {"layout", Level::kLayout},     {"all", Level::kAll},            {"0", Level::kDisabled},
-    {"1", Level::kBasic},           {"2", Level::kExtended},         {"3", Level::kLayout},
-    {"99", Level::kAll},            {"disable_all", Level::kDisabled}, {"enable_basic", Level::kBasic},
-    {"enable_extended", Level::kExtended}, {"enable_layout", Level::kLayout}, {"enable_all", Level::kAll},
+    {"disabled", Level::kDisabled},
+    {"basic", Level::kBasic},
+    {"extended", Level::kExtended},
+    {"layout", Level::kLayout},
+    {"all", Level::kAll},
+    {"0", Level::kDisabled},
+    {"1", Level::kBasic},
+    {"2", Level::kExtended},
+    {"3", Level::kLayout},
+    {"99", Level::kAll},
+    {"disable_all", Level::kDisabled},
+    {"enable_basic", Level::kBasic},
+    {"enable_extended", Level::kExtended},
+    {"enable_layout", Level::kLayout},
+    {"enable_all", Level::kAll},
 });
 
 std::vector<std::string> LevelNames() {

@@ -17,8 +17,10 @@ constexpr auto kManifestKeys = std::to_array<KeyInfo>({
     {"version", kText, "Version of the rule set."},
     {"describes", kText, "What the rules describe, in a sentence."},
     {"extends", kText, "Id or path of the rule set that this one derives from."},
-    {"invalid-replacement", kChoice, "What a rewrite does that breaks the schema of its operator: `error` refuses the "
-     "model, `refuse` leaves the nodes as they are.", kOptional, "error|refuse"},
+    {"invalid-replacement", kChoice,
+     "What a rewrite does that breaks the schema of its operator: `error` refuses the "
+     "model, `refuse` leaves the nodes as they are.",
+     kOptional, "error|refuse"},
     {"platforms", kMapOfMaps, "The targets, with their facts.", kOptional, "", KeyTable::kPlatform},
     {"options", kMapOfMaps, "What a user may set, by the name that rules use.", kOptional, "", KeyTable::kOption},
     {"ops", kMapOrText, "The vocabulary: words that rules share. A map, or a file with that map.", kOptional, "",
@@ -51,7 +53,8 @@ constexpr auto kStageKeys = std::to_array<KeyInfo>({
     {"stages", kListOfMaps, "Stages run in order.", kOptional, "", KeyTable::kStage},
     {"table", kText, "The file with the table of the pass."},
     {"only", kNames, "These rules of the file, in this order."},
-    {"walk", kChoice, "`together`: one walk for all rules of `only`; otherwise a walk each.", kOptional, "together|each"},
+    {"walk", kChoice, "`together`: one walk for all rules of `only`; otherwise a walk each.", kOptional,
+     "together|each"},
     {"level", kScalar, "From this optimization level on."},
     {"ep", kNames, "Execution providers whose nodes may be matched; `none`: of no provider; `any`."},
     {"if", kMap, "Only if this holds.", kOptional, "", KeyTable::kGate},
@@ -94,7 +97,8 @@ constexpr auto kFileKeys = std::to_array<KeyInfo>({
 
 constexpr auto kUnitsKeys = std::to_array<KeyInfo>({
     {"between", kNames, "Operators that may stand alone between the operator and its Q."},
-    {"redundant", kChoice, "What a redundant one of them does to a matching `replace` unit.", kOptional, "error|refuse"},
+    {"redundant", kChoice, "What a redundant one of them does to a matching `replace` unit.", kOptional,
+     "error|refuse"},
     {"zero_point", kMapOfTexts, "Element type, or `other` -> the name of a zero point that had to be made."},
 });
 
@@ -103,35 +107,34 @@ constexpr auto kUnsupportedKeys = std::to_array<KeyInfo>({
     {"reason", kText, "Why; quoted by reports. ${op} is the operator.", kRequired},
 });
 
-#define RULERUN_RULE_BODY_KEYS                                                                                        \
-  {"summary", kText, "What the rule does; without it, the comment at its first line."},                               \
-      {"unit", kBlock, "The quantized unit: y = Q(Op(DQ(x)))."},                                                      \
-      {"match", kBlock, "The pattern, a node a line."},                                                               \
-      {"anchor", kText, "Label of the node that the walk visits; without it, the first line's."},                     \
-      {"shared", kNames, "Values between matched nodes that others may read as well."},                               \
-      {"outputs-ok", kNames, "Values between matched nodes that may be graph outputs."},                              \
-      {"private", kBoolean, "false: a DQ of the unit may have other users."},                                         \
-      {"types", kTypeRows, "Type variable -> set. A list: the first row whose first entry fits decides."},            \
-      {"since", kMapOfAny, "Label or operator -> since-versions."},                                                   \
-      {"where", kConditions, "What must hold, in order."},                                                            \
-      {"flags", kMapOfConditions, "Names for conditions, used as `if FLAG` behind attributes."},                      \
-      {"compute", kBlock, "Values computed from constants when first asked for."},                                    \
-      {"cases", kListOfMaps, "Choices, in order; the first whose `where` holds is taken.", kOptional, "",             \
-       KeyTable::kCase},                                                                                              \
-      {"replace", kBlock, "What the matched nodes become."},                                                          \
-      {"becomes", kBlock, "What the operator of the unit becomes: one call."},                                        \
-      {"error", kText, "The model is refused, with this reason."},                                                    \
-      {"names", kNameTemplates, "Names of new values and nodes, drawn in this order."},                               \
-      {"prune", kNames, "Values whose producers go if nothing else reads them."},                                     \
-      {"ep", kNames, "Execution providers, instead of the stage's."},                                                 \
-      {"if", kMap, "Only if this holds.", kOptional, "", KeyTable::kGate},                                            \
-      {"unless", kMap, "Not if this holds.", kOptional, "", KeyTable::kGate},                                         \
-      {"overlaps", kNames, "Rules that may match the same nodes, on purpose."},                                       \
-      {"tests", kListOfMaps, "Graphs that the rule must change, refuse, or not match.", kOptional, "",                \
-       KeyTable::kTest},                                                                                              \
-      {"faults", kListOfMaps, "What is known to go wrong.", kOptional, "", KeyTable::kFault},                         \
-      {"source", kText, "Where the fact was read."},                                                                  \
-      {"since-ort", kText, "The version of ONNX Runtime that brought it."}
+#define RULERUN_RULE_BODY_KEYS                                                                                           \
+  {"summary", kText, "What the rule does; without it, the comment at its first line."},                                  \
+      {"unit", kBlock, "The quantized unit: y = Q(Op(DQ(x)))."}, {"match", kBlock, "The pattern, a node a line."},       \
+      {"anchor", kText, "Label of the node that the walk visits; without it, the first line's."},                        \
+      {"shared", kNames, "Values between matched nodes that others may read as well."},                                  \
+      {"outputs-ok", kNames, "Values between matched nodes that may be graph outputs."},                                 \
+      {"private", kBoolean, "false: a DQ of the unit may have other users."},                                            \
+      {"types", kTypeRows, "Type variable -> set. A list: the first row whose first entry fits decides."},               \
+      {"since", kMapOfAny, "Label or operator -> since-versions."},                                                      \
+      {"where", kConditions, "What must hold, in order."},                                                               \
+      {"flags", kMapOfConditions, "Names for conditions, used as `if FLAG` behind attributes."},                         \
+      {"compute", kBlock, "Values computed from constants when first asked for."},                                       \
+      {"cases",   kListOfMaps, "Choices, in order; the first whose `where` holds is taken.",                             \
+       kOptional, "",          KeyTable::kCase},                                                                         \
+      {"replace", kBlock, "What the matched nodes become."},                                                             \
+      {"becomes", kBlock, "What the operator of the unit becomes: one call."},                                           \
+      {"error", kText, "The model is refused, with this reason."},                                                       \
+      {"names", kNameTemplates, "Names of new values and nodes, drawn in this order."},                                  \
+      {"prune", kNames, "Values whose producers go if nothing else reads them."},                                        \
+      {"ep", kNames, "Execution providers, instead of the stage's."},                                                    \
+      {"if", kMap, "Only if this holds.", kOptional, "", KeyTable::kGate},                                               \
+      {"unless", kMap, "Not if this holds.", kOptional, "", KeyTable::kGate},                                            \
+      {"overlaps", kNames, "Rules that may match the same nodes, on purpose."},                                          \
+      {"tests", kListOfMaps, "Graphs that the rule must change, refuse, or not match.", kOptional, "", KeyTable::kTest}, \
+      {"faults", kListOfMaps, "What is known to go wrong.", kOptional, "", KeyTable::kFault},                            \
+      {"source", kText, "Where the fact was read."}, {                                                                   \
+    "since-ort", kText, "The version of ONNX Runtime that brought it."                                                   \
+  }
 
 constexpr auto kRuleKeys = std::to_array<KeyInfo>({
     {"rule", kText, "Name of the rule, unique in the rule set.", kRequired},
@@ -230,49 +233,81 @@ const char* WrongShape(KeyShape shape, const Yaml& value) {
   return nullptr;
 }
 
-// A test may leave the text of these to `like`.
-bool MayBeNull(KeyTable table, const KeyInfo& key) { return table == KeyTable::kTest && key.shape == kBlock; }
+// A test may leave a text to `like`; a change may take a key away.
+bool MayBeNull(KeyTable table, const KeyInfo& key) {
+  return (table == KeyTable::kTest && key.shape == kBlock) || table == KeyTable::kEdit;
+}
 
 }  // namespace
 
 std::span<const KeyInfo> Keys(KeyTable table) {
   switch (table) {
-    case KeyTable::kManifest: return kManifestKeys;
-    case KeyTable::kPlatform: return {};
-    case KeyTable::kOption: return kOptionKeys;
-    case KeyTable::kOps: return kOpsKeys;
-    case KeyTable::kStage: return kStageKeys;
-    case KeyTable::kGate: return kGateKeys;
-    case KeyTable::kEverywhere: return kEverywhereKeys;
-    case KeyTable::kEdit: return kEditKeys;
-    case KeyTable::kFile: return kFileKeys;
-    case KeyTable::kUnits: return kUnitsKeys;
-    case KeyTable::kUnsupported: return kUnsupportedKeys;
-    case KeyTable::kRule: return kRuleKeys;
-    case KeyTable::kCase: return kCaseKeys;
-    case KeyTable::kFault: return kFaultKeys;
-    case KeyTable::kTest: return kTestKeys;
+    case KeyTable::kManifest:
+      return kManifestKeys;
+    case KeyTable::kPlatform:
+      return {};
+    case KeyTable::kOption:
+      return kOptionKeys;
+    case KeyTable::kOps:
+      return kOpsKeys;
+    case KeyTable::kStage:
+      return kStageKeys;
+    case KeyTable::kGate:
+      return kGateKeys;
+    case KeyTable::kEverywhere:
+      return kEverywhereKeys;
+    case KeyTable::kEdit:
+      return kEditKeys;
+    case KeyTable::kFile:
+      return kFileKeys;
+    case KeyTable::kUnits:
+      return kUnitsKeys;
+    case KeyTable::kUnsupported:
+      return kUnsupportedKeys;
+    case KeyTable::kRule:
+      return kRuleKeys;
+    case KeyTable::kCase:
+      return kCaseKeys;
+    case KeyTable::kFault:
+      return kFaultKeys;
+    case KeyTable::kTest:
+      return kTestKeys;
   }
   return {};
 }
 
 std::string_view Name(KeyTable table) {
   switch (table) {
-    case KeyTable::kManifest: return "rule set";
-    case KeyTable::kPlatform: return "platform";
-    case KeyTable::kOption: return "option";
-    case KeyTable::kOps: return "vocabulary";
-    case KeyTable::kStage: return "stage";
-    case KeyTable::kGate: return "gate";
-    case KeyTable::kEverywhere: return "everywhere";
-    case KeyTable::kEdit: return "change";
-    case KeyTable::kFile: return "rule file";
-    case KeyTable::kUnits: return "units";
-    case KeyTable::kUnsupported: return "unsupported";
-    case KeyTable::kRule: return "rule";
-    case KeyTable::kCase: return "case";
-    case KeyTable::kFault: return "fault";
-    case KeyTable::kTest: return "test";
+    case KeyTable::kManifest:
+      return "rule set";
+    case KeyTable::kPlatform:
+      return "platform";
+    case KeyTable::kOption:
+      return "option";
+    case KeyTable::kOps:
+      return "vocabulary";
+    case KeyTable::kStage:
+      return "stage";
+    case KeyTable::kGate:
+      return "gate";
+    case KeyTable::kEverywhere:
+      return "everywhere";
+    case KeyTable::kEdit:
+      return "change";
+    case KeyTable::kFile:
+      return "rule file";
+    case KeyTable::kUnits:
+      return "units";
+    case KeyTable::kUnsupported:
+      return "unsupported";
+    case KeyTable::kRule:
+      return "rule";
+    case KeyTable::kCase:
+      return "case";
+    case KeyTable::kFault:
+      return "fault";
+    case KeyTable::kTest:
+      return "test";
   }
   return "";
 }
@@ -293,7 +328,8 @@ bool CheckMap(const Yaml& yaml, KeyTable table, Diagnostics& errors) {
   const auto keys = Keys(table);
   for (size_t i = 0; i < yaml.entries.size(); ++i) {
     const auto& [name, value] = yaml.entries[i];
-    const auto key = std::find_if(keys.begin(), keys.end(), [&, &name = name](const KeyInfo& k) { return k.name == name; });
+    const auto key =
+        std::find_if(keys.begin(), keys.end(), [&, &name = name](const KeyInfo& k) { return k.name == name; });
     if (key == keys.end()) {
       errors.Add(yaml.key_places[i], "a " + what + " has no key " + Quote(name) + DidYouMean(name, KeyNames(table)));
     } else if (value.kind == Yaml::Kind::kNull && MayBeNull(table, *key)) {

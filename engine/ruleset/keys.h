@@ -15,9 +15,9 @@ namespace rulerun {
 
 // What the value of a key looks like.
 enum class KeyShape {
-  kText,        // one word or sentence
-  kBlock,       // ONNX text
-  kNames,       // a word or a list of words
+  kText,   // one word or sentence
+  kBlock,  // ONNX text
+  kNames,  // a word or a list of words
   kBoolean,
   kInteger,
   kScalar,      // a text, a number or a boolean
@@ -27,19 +27,32 @@ enum class KeyShape {
   kMapOfAny,
   kMapOfTexts,
   kMapOfNames,
-  kMap,         // a map whose keys are the table `inner`
-  kMapOfMaps,   // names -> such maps
+  kMap,        // a map whose keys are the table `inner`
+  kMapOfMaps,  // names -> such maps
   kListOfMaps,
-  kMapOrText,   // such a map, or a path
-  kTypeRows,    // variable -> set, or a list of those
-  kTypeSets,    // name -> set
+  kMapOrText,  // such a map, or a path
+  kTypeRows,   // variable -> set, or a list of those
+  kTypeSets,   // name -> set
   kNameTemplates,
   kAny,
 };
 
 enum class KeyTable {
-  kManifest, kPlatform, kOption, kOps, kStage, kGate, kEverywhere, kEdit, kFile, kUnits, kUnsupported, kRule, kCase,
-  kFault, kTest,
+  kManifest,
+  kPlatform,
+  kOption,
+  kOps,
+  kStage,
+  kGate,
+  kEverywhere,
+  kEdit,
+  kFile,
+  kUnits,
+  kUnsupported,
+  kRule,
+  kCase,
+  kFault,
+  kTest,
 };
 
 struct KeyInfo {
@@ -47,7 +60,7 @@ struct KeyInfo {
   KeyShape shape = KeyShape::kAny;
   std::string_view doc;
   bool required = false;
-  std::string_view choices = "";  // of kChoice, separated by '|'
+  std::string_view choices = "";         // of kChoice, separated by '|'
   KeyTable inner = KeyTable::kManifest;  // of the map shapes
 };
 

@@ -77,7 +77,8 @@ class Lexer {
     }
     if (std::string_view("[]<>(){}|=,?!*@").find(c) == std::string_view::npos) {
       const bool printable = std::isprint(static_cast<unsigned char>(c)) != 0;
-      return Fail(at_, printable ? std::string("'") + c + "' has no meaning here" : "a character that has no meaning here");
+      return Fail(at_,
+                  printable ? std::string("'") + c + "' has no meaning here" : "a character that has no meaning here");
     }
     Push(Token::Kind::kSign, at_, std::string(1, c));
     ++at_;

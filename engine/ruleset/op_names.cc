@@ -22,8 +22,8 @@ std::vector<const OpSchema*> SchemasOf(const RuleSet& rules, const std::string& 
   const OpName op = SplitOpName(name);
   const auto listed = rules.vocabulary.since.find(name);
   std::vector<const OpSchema*> schemas;
-  for (const int version : listed != rules.vocabulary.since.end() ? listed->second
-                                                                  : OperatorVersions(rules.schemas, name)) {
+  for (const int version :
+       listed != rules.vocabulary.since.end() ? listed->second : OperatorVersions(rules.schemas, name)) {
     if (const OpSchema* schema = FindSchema(rules.schemas, op.domain, op.type, version)) schemas.push_back(schema);
   }
   return schemas;

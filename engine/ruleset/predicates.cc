@@ -19,7 +19,8 @@ constexpr auto kPredicates = std::to_array<PredicateInfo>({
     {"present", ArgKind::kValues, "{args} must be there",
      "Each optional operand, capture or computed value is there. The only condition that asks for one: all others drop "
      "what is missing."},
-    {"absent", ArgKind::kValues, "{args} must not be there", "None of the operands, captures or computed values is there."},
+    {"absent", ArgKind::kValues, "{args} must not be there",
+     "None of the operands, captures or computed values is there."},
     {"produced", ArgKind::kValues, "{args} must be the output of a node", "Each is an output of a node of this graph."},
     {"graph_output", ArgKind::kValues, "{args} must be a graph output", "Each is an output of the graph."},
     {"internal", ArgKind::kValues, "{args} must be no graph output", "None is an output of the graph."},
@@ -27,12 +28,14 @@ constexpr auto kPredicates = std::to_array<PredicateInfo>({
      "So many operand slots read the value, subgraphs included; being a graph output does not count."},
     {"users", ArgKind::kValueToNumber, "{args} must have that many readers",
      "So many nodes read the value; an outer value is counted where it is defined."},
-    {"count", ArgKind::kValueToNumber, "{args} must be that many", "So many nodes match the `each` line that binds it."},
+    {"count", ArgKind::kValueToNumber, "{args} must be that many",
+     "So many nodes match the `each` line that binds it."},
     // --- values: rank and shape
     {"scalar", ArgKind::kValues, "{args} must be a scalar", "Rank 0, or rank 1 with one element."},
     {"one_element", ArgKind::kValues, "{args} must have one element", "One element, at any rank."},
     {"rank", ArgKind::kValueToNumber, "{args} must have that rank", "The rank is known and equal."},
-    {"min_rank", ArgKind::kValueToNumber, "{args} must have at least that rank", "The rank is known and at least that."},
+    {"min_rank", ArgKind::kValueToNumber, "{args} must have at least that rank",
+     "The rank is known and at least that."},
     {"same_rank", ArgKind::kPair, "{args} must have the same rank", "Both ranks are known and equal."},
     {"one_rank_less", ArgKind::kPair, "of {args}, the first must have one dimension less",
      "Both ranks are known, and the first is the second less one."},
@@ -67,7 +70,8 @@ constexpr auto kPredicates = std::to_array<PredicateInfo>({
      "Some element of the constant is below the first or above the second number."},
     // --- nodes
     {"attr", ArgKind::kLabelAttr, "{args} must have that value",
-     "The attribute of the labelled node, its schema default counted, equals the value; `any` asks whether it is there, "
+     "The attribute of the labelled node, its schema default counted, equals the value; `any` asks whether it is "
+     "there, "
      "and 0 also holds where the node has no such attribute. In a unit a quantized name stands for its Q or DQ."},
     {"axis", ArgKind::kLabelToNumber, "{args} must run along that axis",
      "The axis of the Q or DQ, counted from the front; -1 is the last."},
@@ -93,7 +97,8 @@ constexpr auto kPredicates = std::to_array<PredicateInfo>({
     {"option", ArgKind::kName, "the option {args} must be set", "Is set and not 0; `{loop: 1}` has that value."},
     {"fact", ArgKind::kName, "the platform must have {args}", "Like `option`, for a fact of the platform."},
     {"opset", ArgKind::kRange, "the model must have another opset", "`{min: 20}`, `{below: 17}`: the ai.onnx version."},
-    {"level", ArgKind::kRange, "another optimization level is needed", "`{min: extended}`, `{below: layout}`, or a level."},
+    {"level", ArgKind::kRange, "another optimization level is needed",
+     "`{min: extended}`, `{below: layout}`, or a level."},
     // --- logic
     {"any", ArgKind::kConditionLists, "one of the alternatives must hold",
      "A list; one item must hold, tried in order. A dimension variable that it binds stays bound."},

@@ -60,12 +60,9 @@ void AddEverywhere(const Conditions& everywhere, Rule& rule);
 std::vector<RuleTest> ReadTests(const Yaml& list, const ReadContext& context);
 
 // file_reader.cc
-RuleFile ReadRuleFile(const Yaml& yaml, const std::string& key, const std::vector<Yaml>& everywhere,
-                      const RuleSet& rules, Diagnostics& errors);
-
-// manifest_reader.cc
-void ReadPlatforms(const Yaml& map, RuleSet& rules, Diagnostics& errors);
-void ReadOptions(const Yaml& map, RuleSet& rules, Diagnostics& errors);
+RuleFile ReadRuleFile(const Yaml& yaml, const std::string& key, const RuleSet& rules, Diagnostics& errors);
+// The groups of a rule file, in the order their rules are tried.
+inline constexpr Group kGroups[] = {Group::kPattern, Group::kReplace, Group::kDropQdq, Group::kDropDq};
 
 // vocabulary_reader.cc; the schemas must be known before.
 void ReadVocabulary(const Yaml& ops, RuleSet& rules, Diagnostics& errors);
@@ -73,8 +70,9 @@ void ReadVocabulary(const Yaml& ops, RuleSet& rules, Diagnostics& errors);
 // schemas_reader.cc
 void ReadSchemas(const std::string& path, ExternalSchemas& schemas, Diagnostics& errors);
 
-// pipeline_reader.cc
-std::vector<Stage> ReadPipeline(const Yaml& list, const RuleSet& rules, Diagnostics& errors);
+// pipeline_reader.cc; `keys` gives the name of a file or table by its path.
+using FileKeys = std::map<std::string, std::string>;
+std::vector<Stage> ReadPipeline(const Yaml& list, const RuleSet& rules, const FileKeys& keys, Diagnostics& errors);
 
 }  // namespace rulerun
 

@@ -82,8 +82,8 @@ class RuleReader {
     } else if (!IsUnitGroup() && unit != nullptr) {
       errors().Add(unit->where, "a unit stands under 'replace', 'drop-qdq' or 'drop-dq'");
     } else {
-      rule_->match = unit != nullptr ? ReadBlock(*unit, TextMode::kUnit, errors())
-                                     : ReadBlock(*match, TextMode::kMatch, errors());
+      rule_->match =
+          unit != nullptr ? ReadBlock(*unit, TextMode::kUnit, errors()) : ReadBlock(*match, TextMode::kMatch, errors());
     }
   }
 
@@ -164,7 +164,8 @@ class RuleReader {
     }
     const bool needs_one = rule_->group == Group::kPattern || rule_->group == Group::kReplace;
     if (needs_one && !has_own && rule_->cases.empty()) {
-      errors().Add(yaml_.where, "the rule '" + rule_->name + "' has no " + (rule_->is_unit ? "'becomes'" : "'replace'"));
+      errors().Add(yaml_.where,
+                   "the rule '" + rule_->name + "' has no " + (rule_->is_unit ? "'becomes'" : "'replace'"));
     }
   }
 
@@ -178,8 +179,8 @@ class RuleReader {
       if (value.IsMap() && value.entries.size() == 1) {
         const std::string& how = value.entries[0].first;
         if (how != "exact" && how != "value") {
-          errors().Add(value.key_places[0], "'" + how + "' is neither exact nor value" +
-                                                DidYouMean(how, {"exact", "value"}));
+          errors().Add(value.key_places[0],
+                       "'" + how + "' is neither exact nor value" + DidYouMean(how, {"exact", "value"}));
         }
         one.kind = how == "value" ? NameTemplate::Kind::kFromValues : NameTemplate::Kind::kExact;
         text = &value.entries[0].second;
@@ -262,10 +263,14 @@ Conditions WrittenOut(const Conditions& conditions, const Rule& rule) {
 
 std::string_view Name(Group group) {
   switch (group) {
-    case Group::kPattern: return "rules";
-    case Group::kReplace: return "replace";
-    case Group::kDropQdq: return "drop-qdq";
-    case Group::kDropDq: return "drop-dq";
+    case Group::kPattern:
+      return "rules";
+    case Group::kReplace:
+      return "replace";
+    case Group::kDropQdq:
+      return "drop-qdq";
+    case Group::kDropDq:
+      return "drop-dq";
   }
   return "";
 }

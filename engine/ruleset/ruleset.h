@@ -46,7 +46,8 @@ struct Vocabulary {
   std::set<std::string> commutative;
   std::string copy;                                          // the operator that copies a value
   std::map<std::string, std::vector<int>> since;             // operator -> since-versions its name stands for
-  std::map<std::string, OpTable> tables;
+  std::map<std::string, OpTable> tables;                     // each is an op set of that name, too
+  std::map<std::string, TypeSet> type_sets;                  // `sets` of the manifest; every file has them
 };
 
 // Settings of the units of a stage file.
@@ -65,6 +66,7 @@ struct Unsupported {
 // One file of rules.
 struct RuleFile {
   std::string path;    // as the manifest names it
+  Location where;
   std::string stage;   // ONNX Runtime's name for it, or ""
   bool visit_all = false;
   std::map<std::string, TypeSet> sets;
@@ -115,7 +117,9 @@ struct RuleSet {
 
 // Reads a manifest and all it names, applies `extends`, checks names and types as far as a file can tell. Every error
 // has file:line:column and the nearest valid spelling; several are joined by newlines.
-Result<std::shared_ptr<const RuleSet>> ReadRuleSet(const std::string& path);
+// What it extends by id lies beside the manifest, or in one of the folders `search`.
+Result<std::shared_ptr<const RuleSet>> ReadRuleSet(const std::string& path,
+                                                   const std::vector<std::string>& search = {});
 
 }  // namespace rulerun
 

@@ -137,7 +137,8 @@ class ListReader {
   int64_t Integer() {
     int64_t value = 0;
     const std::string& text = Now().text;
-    if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) Fail("expected a whole number");
+    if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
+      Fail("expected a whole number");
     ++at_;
     return value;
   }
@@ -226,8 +227,8 @@ void ReadSchema(const std::string& name, const Yaml& map, const std::string& dom
   for (size_t i = 0; i < map.entries.size(); ++i) {
     const std::string& key = map.entries[i].first;
     if (std::find(kSchemaKeys.begin(), kSchemaKeys.end(), key) != kSchemaKeys.end()) continue;
-    errors.Add(map.key_places[i], "a schema has no key '" + key + "'" +
-                                      DidYouMean(key, {kSchemaKeys.begin(), kSchemaKeys.end()}));
+    errors.Add(map.key_places[i],
+               "a schema has no key '" + key + "'" + DidYouMean(key, {kSchemaKeys.begin(), kSchemaKeys.end()}));
   }
   if (const Yaml* types = map.Get("types")) ReadTypeConstraints(*types, schema, errors);
   if (const Yaml* inputs = map.Get("inputs")) schema.inputs = ListReader(*inputs, errors).Parameters();
@@ -238,8 +239,8 @@ void ReadSchema(const std::string& name, const Yaml& map, const std::string& dom
   CheckParameterTypes(schema.inputs, schema, map.where, errors);
   CheckParameterTypes(schema.outputs, schema, map.where, errors);
   if (!schema.like.empty() && SinceVersions("", schema.like).empty()) {
-    errors.Add(map.Get("shape")->where, "ONNX has no operator '" + schema.like + "'" +
-                                            DidYouMean(schema.like, OnnxOperators()));
+    errors.Add(map.Get("shape")->where,
+               "ONNX has no operator '" + schema.like + "'" + DidYouMean(schema.like, OnnxOperators()));
   }
   schema.min_inputs = LeastCount(schema.inputs);
   schema.min_outputs = LeastCount(schema.outputs);

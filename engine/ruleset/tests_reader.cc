@@ -156,7 +156,8 @@ class TestReader {
 
   bool ReadInto(const Yaml& item, const RuleTest* like, RuleTest& test) {
     const Yaml* into = item.Get("into");
-    if (test.kind != RuleTest::Kind::kBecomes) return into == nullptr || Fail(into->where, "'into' belongs to 'becomes'");
+    if (test.kind != RuleTest::Kind::kBecomes)
+      return into == nullptr || Fail(into->where, "'into' belongs to 'becomes'");
     if (into != nullptr) {
       test.into = into->scalar;
     } else if (like != nullptr && like->kind == RuleTest::Kind::kBecomes) {
@@ -180,8 +181,8 @@ class TestReader {
       names.emplace_back(check.name);
     }
     for (const PredicateInfo& predicate : Predicates()) names.emplace_back(predicate.name);
-    return Fail(refused.where, "'" + refused.scalar + "' is no predicate and no built-in check" +
-                                   DidYouMean(refused.scalar, names));
+    return Fail(refused.where,
+                "'" + refused.scalar + "' is no predicate and no built-in check" + DidYouMean(refused.scalar, names));
   }
 
   void Change(const Yaml& item, RuleTest& test) {

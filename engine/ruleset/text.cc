@@ -107,7 +107,8 @@ class Parser {
   }
 
   void ParseRightSide(Statement& statement) {
-    const bool quantized = mode_ == TextMode::kUnit && IsWord("Q") && (IsSign("(", 1) || (IsSign("?", 1) && IsSign("(", 2)));
+    const bool quantized =
+        mode_ == TextMode::kUnit && IsWord("Q") && (IsSign("(", 1) || (IsSign("?", 1) && IsSign("(", 2)));
     bool group = false;
     if (quantized) {
       ++at_;

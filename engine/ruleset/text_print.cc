@@ -8,9 +8,15 @@ namespace {
 std::string ToText(const DimPattern& dim) {
   std::string text;
   switch (dim.kind) {
-    case DimPattern::Kind::kSize: text = std::to_string(dim.size); break;
-    case DimPattern::Kind::kName: text = dim.name; break;
-    case DimPattern::Kind::kAny: text = "_"; break;
+    case DimPattern::Kind::kSize:
+      text = std::to_string(dim.size);
+      break;
+    case DimPattern::Kind::kName:
+      text = dim.name;
+      break;
+    case DimPattern::Kind::kAny:
+      text = "_";
+      break;
   }
   return dim.repeated ? text + "..." : text;
 }
@@ -39,13 +45,20 @@ std::string Quoted(const std::string& text) {
 std::string ToText(const AttrValue& value) {
   const std::string mark = value.optional ? "?" : "";
   switch (value.kind) {
-    case AttrValue::Kind::kInt: return std::to_string(value.integer);
-    case AttrValue::Kind::kFloat: return value.text.empty() ? FormatDouble(value.number) : value.text;
-    case AttrValue::Kind::kString: return Quoted(value.text);
-    case AttrValue::Kind::kCapture: return "@" + value.text + mark;
-    case AttrValue::Kind::kName: return value.text + mark;
-    case AttrValue::Kind::kNone: return "none";
-    case AttrValue::Kind::kList: break;
+    case AttrValue::Kind::kInt:
+      return std::to_string(value.integer);
+    case AttrValue::Kind::kFloat:
+      return value.text.empty() ? FormatDouble(value.number) : value.text;
+    case AttrValue::Kind::kString:
+      return Quoted(value.text);
+    case AttrValue::Kind::kCapture:
+      return "@" + value.text + mark;
+    case AttrValue::Kind::kName:
+      return value.text + mark;
+    case AttrValue::Kind::kNone:
+      return "none";
+    case AttrValue::Kind::kList:
+      break;
   }
   std::vector<std::string> items;
   for (const AttrValue& item : value.list) items.push_back(ToText(item));
@@ -68,15 +81,22 @@ std::string Number(double number, bool is_integer) {
 std::string ToText(const OperandPattern& operand) {
   const std::string suffix = Suffix(operand.optional, operand.repeated);
   switch (operand.kind) {
-    case OperandPattern::Kind::kName: return Typed(operand.type, operand.name) + suffix;
-    case OperandPattern::Kind::kAny: return Typed(operand.type, "_") + suffix;
-    case OperandPattern::Kind::kNumber: return Number(operand.number, operand.is_integer);
-    case OperandPattern::Kind::kCapture: return "@" + operand.name + suffix;
-    case OperandPattern::Kind::kStar: return "*" + operand.name + suffix;
-    case OperandPattern::Kind::kCall: return operand.call ? ToText(*operand.call) : "";
+    case OperandPattern::Kind::kName:
+      return Typed(operand.type, operand.name) + suffix;
+    case OperandPattern::Kind::kAny:
+      return Typed(operand.type, "_") + suffix;
+    case OperandPattern::Kind::kNumber:
+      return Number(operand.number, operand.is_integer);
+    case OperandPattern::Kind::kCapture:
+      return "@" + operand.name + suffix;
+    case OperandPattern::Kind::kStar:
+      return "*" + operand.name + suffix;
+    case OperandPattern::Kind::kCall:
+      return operand.call ? ToText(*operand.call) : "";
     case OperandPattern::Kind::kDequantized:
       return (operand.maybe_dequantized ? "DQ?(" : "DQ(") + Typed(operand.type, operand.name) + suffix + ")";
-    case OperandPattern::Kind::kList: break;
+    case OperandPattern::Kind::kList:
+      break;
   }
   std::vector<std::string> items;
   for (const double item : operand.list) items.push_back(Number(item, operand.is_integer));

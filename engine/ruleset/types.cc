@@ -26,8 +26,8 @@ void AddNamed(const Yaml& name, const TypeSets& sets, TypeSet& into, Diagnostics
   } else {
     std::vector<std::string> known = DataTypeNames();
     for (const auto& [set_name, unused] : sets) known.push_back(set_name);
-    errors.Add(name.where, "'" + name.scalar + "' is no element type and no set of this file" +
-                               DidYouMean(name.scalar, known));
+    errors.Add(name.where,
+               "'" + name.scalar + "' is no element type and no set of this file" + DidYouMean(name.scalar, known));
   }
 }
 
@@ -74,8 +74,9 @@ void ReadTypeSets(const Yaml& map, TypeSets& sets, Diagnostics& errors) {
   for (size_t i = 0; i < map.entries.size(); ++i) {
     const auto& [name, value] = map.entries[i];
     if (name.empty() || name[0] < 'a' || name[0] > 'z' || ParseDataType(name)) {
-      errors.Add(map.key_places[i], "'" + name + "' cannot be a set: their names begin with a small letter, and are no "
-                                    "element types");
+      errors.Add(map.key_places[i], "'" + name +
+                                        "' cannot be a set: their names begin with a small letter, and are no "
+                                        "element types");
       continue;
     }
     sets[name] = ReadTypeSet(value, sets, errors);

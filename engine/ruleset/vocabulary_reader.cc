@@ -1,4 +1,6 @@
 // `ops:` of a manifest: the words that rules share.
+#include <algorithm>
+
 #include "engine/base/text.h"
 #include "engine/ruleset/op_names.h"
 #include "engine/ruleset/reading.h"
@@ -79,7 +81,8 @@ class VocabularyReader {
         for (size_t i = 0; i < rows.entries.size(); ++i) {
           const auto& [op, columns] = rows.entries[i];
           CheckOp(op, rows.key_places[i]);
-          if (!columns.IsMap() && columns.kind != Yaml::Kind::kNull) errors_.Add(columns.where, "a row is a map of columns");
+          if (!columns.IsMap() && columns.kind != Yaml::Kind::kNull)
+            errors_.Add(columns.where, "a row is a map of columns");
           table.rows.emplace_back(op, columns);
           words().op_sets[name].push_back(op);
         }
@@ -120,8 +123,8 @@ class VocabularyReader {
 }  // namespace
 
 const Yaml* OpTable::Row(std::string_view op) const {
-  for (const auto& [name, row] : rows) {
-    if (name == op) return &row;
+  for (const auto& [row_op, row] : rows) {
+    if (row_op == op) return &row;
   }
   return nullptr;
 }

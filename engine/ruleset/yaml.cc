@@ -35,7 +35,8 @@ std::string CommentOf(std::string_view line) {
       } else if (c == quote) {
         quote = 0;
       }
-    } else if ((c == '"' || c == '\'') && (i == 0 || std::string_view(" [{,:").find(line[i - 1]) != std::string_view::npos)) {
+    } else if ((c == '"' || c == '\'') &&
+               (i == 0 || std::string_view(" [{,:").find(line[i - 1]) != std::string_view::npos)) {
       quote = c;
     } else if (c == '#' && (i == 0 || line[i - 1] == ' ')) {
       const size_t begin = line.find_first_not_of("# ", i);
@@ -127,7 +128,7 @@ class Builder : public YAML::EventHandler {
     Yaml value;
     YAML::anchor_t anchor = 0;
     size_t nodes_before = 0;
-    bool has_key = false;         // a map's key waits for its value
+    bool has_key = false;  // a map's key waits for its value
     std::string key;
     Location key_place;
     std::vector<std::pair<Yaml, Location>> merged;  // values of "<<"

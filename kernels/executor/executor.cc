@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -127,7 +128,12 @@ Result<std::vector<Tensor>> StepContext::RunSubgraph(std::string_view attribute,
                      std::to_string(inputs.size()),
                  "", ""};
   }
-  for (size_t i = 0; i < inputs.size(); ++i) inner.values[static_cast<size_t>(ids[i])] = std::move(inputs[i]);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::optional<Shape>& declared = inner.plan->graph->value(ids[i]).type.shape;
+    // Old exporters declare a loop's counter and condition as vectors of one.
+    if (inputs[i].rank() == 0 && declared && declared->size() == 1) inputs[i] = inputs[i].Reshaped({1});
+    inner.values[static_cast<size_t>(ids[i])] = std::move(inputs[i]);
+  }
   RULERUN_RETURN_IF_ERROR(RunPlan(machine_, inner));
   return TakeOutputs(inner);
 }

@@ -17,8 +17,8 @@ namespace rulerun {
 using TensorMap = std::map<std::string, Tensor, std::less<>>;
 
 struct ExecutorOptions {
-  int threads = 1;                            // 0: one per core
-  const KernelRegistry* registry = nullptr;   // nullptr: the default one
+  int threads = 1;                           // 0: one per core
+  const KernelRegistry* registry = nullptr;  // nullptr: the default one
 };
 
 class Executor {

@@ -153,8 +153,8 @@ Result<Layout> SplitFile(std::string_view file) {
 std::optional<DataType> TypeOfDescr(std::string_view text) {
   for (const Descr& descr : kDescrs) {
     // One-byte types have no byte order, but some writers give one.
-    if (descr.text == text || (descr.text[0] == '|' && text.size() == 3 && text[0] == '<' &&
-                               descr.text.substr(1) == text.substr(1))) {
+    if (descr.text == text ||
+        (descr.text[0] == '|' && text.size() == 3 && text[0] == '<' && descr.text.substr(1) == text.substr(1))) {
       return descr.type;
     }
   }
@@ -193,9 +193,9 @@ Result<Tensor> ParseNpy(std::span<const std::byte> bytes) {
   if (header.fortran() && header.dims().size() > 1) {
     return Bad("the array is in Fortran order", "save numpy.ascontiguousarray(array)");
   }
-  if (!count || static_cast<uint64_t>(*count) > layout.data.size() ||
-      ByteSize(*type, *count) != layout.data.size()) {
-    return Bad("the .npy file holds " + std::to_string(layout.data.size()) + " bytes of data, not what its shape needs");
+  if (!count || static_cast<uint64_t>(*count) > layout.data.size() || ByteSize(*type, *count) != layout.data.size()) {
+    return Bad("the .npy file holds " + std::to_string(layout.data.size()) +
+               " bytes of data, not what its shape needs");
   }
   RULERUN_ASSIGN(Tensor tensor, AllocateTensor(*type, header.dims()));
   if (!layout.data.empty()) std::memcpy(tensor.mutable_raw(), layout.data.data(), layout.data.size());

@@ -18,8 +18,8 @@ struct Plan;
 struct Step {
   const Node* node = nullptr;
   std::unique_ptr<Kernel> kernel;
-  size_t output_count = 0;        // without trailing omitted ones
-  std::vector<ValueId> release;   // values of this graph that nothing reads after this step
+  size_t output_count = 0;       // without trailing omitted ones
+  std::vector<ValueId> release;  // values of this graph that nothing reads after this step
   std::vector<std::pair<std::string, std::unique_ptr<Plan>>> subgraphs;  // by attribute name
 };
 

@@ -44,8 +44,8 @@ inline int32_t RoundAndShift(float v, int32_t zero_point, Limits limits) {
 }
 
 // x / scale, a true division. ONNX Runtime converts some elements (blocks along an inner axis, unpaired 4-bit ones, all
-// 2-bit ones) differently: there NaN and |x / scale| >= 2^31 give what the int32 conversion of x86 happens to give. This
-// is used for all of them, knowingly.
+// 2-bit ones) differently: there NaN and |x / scale| >= 2^31 give what the int32 conversion of x86 happens to give.
+// This is used for all of them, knowingly.
 inline int32_t Quantize(float x, float scale, int32_t zero_point, Limits limits) {
   return RoundAndShift(x / scale, zero_point, limits);
 }

@@ -17,19 +17,11 @@ bool IsTrivial(const Window& axis) {
 }
 
 // Two neighbouring axes over which nothing slides are one.
-void MergeTrivialAxes(ConvShape& shape) {
-  for (size_t i = 0; i < 2; ++i) {
-    Window& outer = shape.axes[i];
-    Window& inner = shape.axes[2];
-    if (!IsTrivial(outer) || !IsTrivial(inner) || (i == 0 && shape.axes[1].in != 1)) continue;
-    inner.in *= outer.in;
-    inner.out *= outer.out;
-    outer.in = outer.out = 1;
-  }
-  if (!IsTrivial(shape.axes[0]) || !IsTrivial(shape.axes[1])) return;
-  shape.axes[1].in *= shape.axes[0].in;
-  shape.axes[1].out *= shape.axes[0].out;
-  shape.axes[0].in = shape.axes[0].out = 1;
+void MergeIfTrivial(Window& outer, Window& inner) {
+  if (!IsTrivial(outer) || !IsTrivial(inner)) return;
+  inner.in *= outer.in;
+  inner.out *= outer.out;
+  outer.in = outer.out = 1;
 }
 
 }  // namespace
@@ -59,10 +51,11 @@ Result<ConvShape> ResolveConv(const ConvAttributes& attributes, const Dims& x, c
   shape.channels_last = attributes.channels_last;
   const bool divides = shape.channels % shape.group == 0 && shape.out_channels % shape.group == 0;
   if (!divides || w[1] != shape.channels / shape.group) {
-    return OpError(op, "x" + ToText(x) + ", w" + ToText(w) + " and group " + std::to_string(shape.group) +
-                           " do not fit together");
+    return OpError(
+        op, "x" + ToText(x) + ", w" + ToText(w) + " and group " + std::to_string(shape.group) + " do not fit together");
   }
   const auto spatial = std::span(x).subspan(attributes.channels_last ? 1 : 2, rank - 2);
+  if (!ElementCount(spatial).has_value()) return OpError(op, "x" + ToText(x) + " is too large");
   RULERUN_ASSIGN(const std::vector<Window> windows,
                  ResolveWindows(attributes.window, spatial, std::span(w).subspan(2)));
   shape.axes.fill(Window{1, 1, 1, 1, 1, 0, 0});
@@ -74,7 +67,11 @@ Result<ConvShape> ResolveConv(const ConvAttributes& attributes, const Dims& x, c
   }
   if (shape.channels_last) shape.out.push_back(shape.out_channels);
   if (!ElementCount(shape.out).has_value()) return OpError(op, "the output's shape is too large: " + ToText(shape.out));
-  if (ElementCount(shape.out) != 0) MergeTrivialAxes(shape);
+  if (ElementCount(shape.out) != 0) {
+    MergeIfTrivial(shape.axes[1], shape.axes[2]);
+    MergeIfTrivial(shape.axes[0], shape.axes[1]);
+    MergeIfTrivial(shape.axes[1], shape.axes[2]);
+  }
   return shape;
 }
 

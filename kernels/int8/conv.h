@@ -1,8 +1,8 @@
 // Convolution of 8-bit tensors, 1-D to 3-D: what QLinearConv and ConvInteger have in common.
 //
-// The image is copied once into a channels-last one that holds its padding (filled with the zero point), in the form the
-// matrix product wants. An output pixel is then a row of A that starts at a pixel of that image, with the same list of
-// offsets for all of them: no im2col. Depthwise convolutions have code of their own.
+// The image is copied once into a channels-last one that holds its padding (filled with the zero point), in the form
+// the matrix product wants. An output pixel is then a row of A that starts at a pixel of that image, with the same list
+// of offsets for all of them: no im2col. Depthwise convolutions have code of their own.
 #ifndef RULERUN_KERNELS_INT8_CONV_H_
 #define RULERUN_KERNELS_INT8_CONV_H_
 

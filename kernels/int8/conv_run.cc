@@ -14,9 +14,9 @@
 namespace rulerun::int8 {
 namespace {
 
-constexpr int64_t kStrip = 128;         // pixels of a row that are copied at a time
-constexpr int64_t kSlack = 64;          // bytes that loads may read behind the image
-constexpr int64_t kCopyGrain = 32768;   // bytes worth a chunk of their own
+constexpr int64_t kStrip = 128;        // pixels of a row that are copied at a time
+constexpr int64_t kSlack = 64;         // bytes that loads may read behind the image
+constexpr int64_t kCopyGrain = 32768;  // bytes worth a chunk of their own
 
 // As long as the windows reach: the padded image's axis.
 int64_t Reach(const Window& axis) { return (axis.out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1; }
@@ -33,7 +33,8 @@ class ConvRun {
     RULERUN_RETURN_IF_ERROR(PlanImage());
     PlanTaps();
     PlanEpilogues();
-    const size_t out_bytes = static_cast<size_t>(shape_.out_channels * shape_.OutPixels()) * epilogues_[0].ElementBytes();
+    const size_t out_bytes =
+        static_cast<size_t>(shape_.out_channels * shape_.OutPixels()) * epilogues_[0].ElementBytes();
     const int64_t in_bytes = shape_.channels * shape_.InPixels();
     for (int64_t n = 0; n < shape_.batch; ++n) {
       const uint8_t* x = x_.data<uint8_t>() + n * in_bytes;
@@ -78,8 +79,8 @@ class ConvRun {
       buffer_ = AllocateBuffer(static_cast<size_t>(*bytes + kSlack));
     }
     if (buffer_ == nullptr) {
-      return Error{ErrorKind::kSystem, "convolution: no memory for an image padded to " + ToText(Dims(size_.begin(), size_.end())),
-                   "", ""};
+      return Error{ErrorKind::kSystem,
+                   "convolution: no memory for an image padded to " + ToText(Dims(size_.begin(), size_.end())), "", ""};
     }
     image_ = buffer_.get();
     // What loads read behind the last element meets zeros of B, but must be initialised.
@@ -168,7 +169,8 @@ class ConvRun {
     const int64_t last = inside ? std::clamp(width.pad_begin + width.in, first, end) : end;
     FillPadding(PixelOffset(d, h, w), first - w);
     if (first < last) {
-      CopyPixels(x, (from_d * height.in + from_h) * width.in + first - width.pad_begin, last - first, PixelOffset(d, h, first));
+      CopyPixels(x, (from_d * height.in + from_h) * width.in + first - width.pad_begin, last - first,
+                 PixelOffset(d, h, first));
     }
     FillPadding(PixelOffset(d, h, last), end - last);
   }
@@ -306,8 +308,8 @@ class ConvRun {
   void StoreChannelsFirst(const std::byte* from, int64_t pixels, int64_t channels, std::byte* to) const {
     const int64_t stride = shape_.OutPixels();
     if (epilogues_[0].ElementBytes() == 1) {
-      code().transpose(reinterpret_cast<const uint8_t*>(from), channels, pixels, channels, reinterpret_cast<uint8_t*>(to),
-                       stride);
+      code().transpose(reinterpret_cast<const uint8_t*>(from), channels, pixels, channels,
+                       reinterpret_cast<uint8_t*>(to), stride);
       return;
     }
     const auto* values = reinterpret_cast<const int32_t*>(from);
@@ -324,9 +326,9 @@ class ConvRun {
   const ConvFinish& finish_;
   Tensor& y_;
 
-  int64_t element_bytes_ = 1;     // of the image
-  bool flip_ = false;             // the image's bytes are those of x with the highest bit flipped
-  bool in_place_ = false;         // the image is x
+  int64_t element_bytes_ = 1;      // of the image
+  bool flip_ = false;              // the image's bytes are those of x with the highest bit flipped
+  bool in_place_ = false;          // the image is x
   std::array<int64_t, 3> size_{};  // of the image, in pixels
   std::shared_ptr<const std::byte> buffer_;
   const std::byte* image_ = nullptr;

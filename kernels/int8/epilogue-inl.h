@@ -57,7 +57,7 @@ HWY_INLINE void FinishVector(const Epilogue& epilogue, const int32_t* sums, int6
   }
   const auto low = hn::Set(df, static_cast<float>(epilogue.limits.lo - epilogue.zero_point));
   const auto high = hn::Set(df, static_cast<float>(epilogue.limits.hi - epilogue.zero_point));
-  const auto q = hn::Add(hn::NearestInt(ClampNanLow(df, v, low, high)), hn::Set(di, epilogue.zero_point));
+  const auto q = hn::Add(RoundToInt(df, ClampNanLow(df, v, low, high)), hn::Set(di, epilogue.zero_point));
   if (epilogue.limits.lo < 0) {
     const hn::Rebind<int8_t, decltype(di)> d8;
     StoreColumns<kFull>(hn::DemoteTo(d8, q), d8, static_cast<int8_t*>(out), count);

@@ -51,7 +51,8 @@ uint8_t FloatToFloat8(float value, DataType type, bool saturate) {
   const int smallest = 1 - format.bias;
   const int unit_exponent = (exponent - 1 < smallest ? smallest : exponent - 1) - format.mantissa_bits;
   const double units = std::nearbyint(std::ldexp(magnitude, -unit_exponent));
-  if (units > 64 || unit_exponent > 64) return with_sign(overflow);  // cannot happen for units; keeps the next line safe
+  if (units > 64 || unit_exponent > 64)
+    return with_sign(overflow);  // cannot happen for units; keeps the next line safe
   // Units 0 .. 2^mantissa_bits - 1 are subnormal; the next one carries into the exponent field by itself.
   const int bits =
       static_cast<int>(units) + ((unit_exponent + format.mantissa_bits - smallest) << format.mantissa_bits);

@@ -129,15 +129,16 @@ Split SplitFor(const GemmJob& job, int64_t wanted_pieces) {
   const GemmCode& code = job.b->code();
   const int64_t row_bytes = std::max<int64_t>(1, job.b->groups() * code.group * code.element_bytes);
   Split split;
-  split.block_rows = std::clamp(kBlockBytes / row_bytes / code.tile_rows * code.tile_rows, code.tile_rows, kMaxBlockRows);
+  split.block_rows =
+      std::clamp(kBlockBytes / row_bytes / code.tile_rows * code.tile_rows, code.tile_rows, kMaxBlockRows);
   if (wanted_pieces > 1) {
     const int64_t fair = RoundUp((job.rows + wanted_pieces - 1) / wanted_pieces, code.tile_rows);
     split.block_rows = std::min(split.block_rows, std::max(fair, 4 * code.tile_rows));
   }
   split.row_blocks = (job.rows + split.block_rows - 1) / split.block_rows;
   const int64_t panels = job.b->panels();
-  const int64_t cuts = std::clamp<int64_t>((wanted_pieces + split.row_blocks - 1) / std::max<int64_t>(split.row_blocks, 1),
-                                           1, std::max<int64_t>(panels, 1));
+  const int64_t cuts = std::clamp<int64_t>(
+      (wanted_pieces + split.row_blocks - 1) / std::max<int64_t>(split.row_blocks, 1), 1, std::max<int64_t>(panels, 1));
   split.block_panels = std::max<int64_t>(1, (panels + cuts - 1) / cuts);
   split.column_blocks = (panels + split.block_panels - 1) / split.block_panels;
   return split;

@@ -91,8 +91,8 @@ struct MatrixSource {
 };
 
 // B in the layout of a target. K is a sequence of runs that are contiguous in A; each run is padded to whole groups.
-// Layout: panels of panel_columns columns (the last one: as many vectors as it needs); in a panel, group after group; in
-// a group, column after column its `group` bytes. Padding is 0.
+// Layout: panels of panel_columns columns (the last one: as many vectors as it needs); in a panel, group after group;
+// in a group, column after column its `group` bytes. Padding is 0.
 class PackedMatrix {
  public:
   PackedMatrix() = default;

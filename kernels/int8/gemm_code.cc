@@ -260,9 +260,14 @@ void Transpose(const uint8_t* from, int64_t from_stride, int64_t rows, int64_t c
 }
 
 const GemmCode* Code() {
-  static constexpr GemmCode kCode = {
-      sizeof(Element), kGroup, static_cast<int64_t>(kLanes), static_cast<int64_t>(kLanes) * kMaxVectors, kMaxRows,
-      Convert,         Multiply, Transpose};
+  static constexpr GemmCode kCode = {sizeof(Element),
+                                     kGroup,
+                                     static_cast<int64_t>(kLanes),
+                                     static_cast<int64_t>(kLanes) * kMaxVectors,
+                                     kMaxRows,
+                                     Convert,
+                                     Multiply,
+                                     Transpose};
   return &kCode;
 }
 

@@ -85,7 +85,8 @@ Result<PackedMatrices> PackMatrices(ThreadPool& pool, const Tensor& b) {
   const bool is_vector = dims.size() == 1;
   const int64_t k = dims.empty() ? 1 : is_vector ? dims[0] : dims[dims.size() - 2];
   const int64_t n = is_vector || dims.empty() ? 1 : dims.back();
-  const int64_t matrices = is_vector || dims.empty() ? 1 : ElementCount(std::span(dims).first(dims.size() - 2)).value_or(0);
+  const int64_t matrices =
+      is_vector || dims.empty() ? 1 : ElementCount(std::span(dims).first(dims.size() - 2)).value_or(0);
   PackedMatrices packed(static_cast<size_t>(b.count() == 0 ? 1 : matrices));
   std::vector<Status> status(packed.size());
   const GemmCode& code = CurrentGemmCode();
@@ -122,7 +123,8 @@ std::vector<T> Repeat(std::vector<T> values, const MatMulShape& shape) {
   const auto wanted = static_cast<size_t>(shape.b_matrices * shape.n);
   const size_t have = values.size();
   values.reserve(wanted);
-  while (values.size() < wanted) values.insert(values.end(), values.begin(), values.begin() + static_cast<ptrdiff_t>(have));
+  while (values.size() < wanted)
+    values.insert(values.end(), values.begin(), values.begin() + static_cast<ptrdiff_t>(have));
   return values;
 }
 
@@ -143,8 +145,8 @@ Result<std::vector<int32_t>> ReadColumnZeroPoints(const KernelContext& context, 
   return Repeat(std::move(zero_points), shape);
 }
 
-void RunMatMul(ThreadPool& pool, const MatMulShape& shape, const uint8_t* a, bool a_is_signed,
-               const PackedMatrices& b, bool b_is_signed, const MatMulFinish& finish, void* out) {
+void RunMatMul(ThreadPool& pool, const MatMulShape& shape, const uint8_t* a, bool a_is_signed, const PackedMatrices& b,
+               bool b_is_signed, const MatMulFinish& finish, void* out) {
   if (shape.a_index.empty() || shape.n == 0) return;
   const auto n = static_cast<size_t>(shape.n);
   std::vector<int32_t> b_zeros(finish.b_zero_points.begin(), finish.b_zero_points.end());

@@ -56,8 +56,8 @@ struct MatMulFinish {
   int64_t addend_row = 0;
   int64_t addend_column = 0;
 };
-void RunMatMul(ThreadPool& pool, const MatMulShape& shape, const uint8_t* a, bool a_is_signed,
-               const PackedMatrices& b, bool b_is_signed, const MatMulFinish& finish, void* out);
+void RunMatMul(ThreadPool& pool, const MatMulShape& shape, const uint8_t* a, bool a_is_signed, const PackedMatrices& b,
+               bool b_is_signed, const MatMulFinish& finish, void* out);
 
 }  // namespace rulerun::int8
 

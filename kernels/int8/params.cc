@@ -77,7 +77,8 @@ Result<std::vector<int32_t>> ReadZeroPoints(const Tensor* tensor, DataType type,
   std::vector<int32_t> values(static_cast<size_t>(count), 0);
   if (tensor == nullptr || tensor->empty()) return values;
   if (tensor->type() != type || (tensor->count() != 1 && tensor->count() != count)) {
-    return WrongInput(op, name, *tensor, "1 or " + std::to_string(count) + " elements of type " + std::string(Name(type)));
+    return WrongInput(op, name, *tensor,
+                      "1 or " + std::to_string(count) + " elements of type " + std::string(Name(type)));
   }
   for (int64_t i = 0; i < count; ++i) {
     values[static_cast<size_t>(i)] = static_cast<int32_t>(ElementAsInt(*tensor, tensor->count() == 1 ? 0 : i));

@@ -102,8 +102,7 @@ RowParams QdqLayout::ParamsOf(int64_t row) const {
 void QdqLayout::ForEachRow(ThreadPool& pool, const std::function<void(int64_t, int64_t, const RowParams&)>& row) const {
   if (outer_ == 0 || length_ == 0 || inner_ == 0) return;
   if (per_tensor_) {
-    pool.ParallelFor(inner_, kGrain,
-                     [&](int64_t begin, int64_t end) { row(begin, end - begin, ParamsOf(0)); });
+    pool.ParallelFor(inner_, kGrain, [&](int64_t begin, int64_t end) { row(begin, end - begin, ParamsOf(0)); });
     return;
   }
   const bool by_block = blocked_ && along_axis_;

@@ -17,8 +17,8 @@ namespace rulerun::int8 {
 // A tensor cut into runs of neighbouring elements, each with one scale, or with one scale per element.
 class QdqLayout {
  public:
-  // `x`: shape of the tensor. `scale`, `zero_point` (may be nullptr): as the operator gets them. `axis` may be negative;
-  // `block_size` 0 means not blocked. Errors are worded for operator `op`.
+  // `x`: shape of the tensor. `scale`, `zero_point` (may be nullptr): as the operator gets them. `axis` may be
+  // negative; `block_size` 0 means not blocked. Errors are worded for operator `op`.
   static Result<QdqLayout> Make(const Dims& x, const Tensor& scale, const Tensor* zero_point, int64_t axis,
                                 int64_t block_size, std::string_view op);
 
@@ -36,8 +36,8 @@ class QdqLayout {
   int64_t block_ = 1;                 // elements of `axis` that share a scale
   int64_t blocks_ = 1;                // of the axis
   bool per_tensor_ = false;
-  bool along_axis_ = false;     // a run goes along the axis; else it goes through `inner_`
-  bool blocked_ = false;        // scales differ over outer_ (and inner_), too
+  bool along_axis_ = false;  // a run goes along the axis; else it goes through `inner_`
+  bool blocked_ = false;     // scales differ over outer_ (and inner_), too
 };
 
 }  // namespace rulerun::int8

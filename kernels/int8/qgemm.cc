@@ -1,4 +1,5 @@
-// QGemm: alpha * A' B' + C of quantized matrices, C in int32; the output is quantized, or float where y_scale is omitted.
+// QGemm: alpha * A' B' + C of quantized matrices, C in int32; the output is quantized, or float where y_scale is
+// omitted.
 #include <algorithm>
 #include <memory>
 #include <string>

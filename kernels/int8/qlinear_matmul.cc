@@ -42,8 +42,8 @@ class QLinearMatMul : public Kernel {
     if (packed_.empty()) {
       RULERUN_ASSIGN(fresh, PackMatrices(context.pool(), *b));
     }
-    RunMatMul(context.pool(), shape, a->data<uint8_t>(), a->type() == DataType::kInt8, packed_.empty() ? fresh : packed_,
-              b->type() == DataType::kInt8, finish, y->mutable_raw());
+    RunMatMul(context.pool(), shape, a->data<uint8_t>(), a->type() == DataType::kInt8,
+              packed_.empty() ? fresh : packed_, b->type() == DataType::kInt8, finish, y->mutable_raw());
     return {};
   }
 

@@ -27,7 +27,8 @@ const float* FloatElements(const Tensor& x, int64_t first, int64_t count, std::a
     case DataType::kFloat:
       return x.data<float>() + first;
     case DataType::kInt32:
-      for (int64_t i = 0; i < count; ++i) buffer[static_cast<size_t>(i)] = static_cast<float>(x.data<int32_t>()[first + i]);
+      for (int64_t i = 0; i < count; ++i)
+        buffer[static_cast<size_t>(i)] = static_cast<float>(x.data<int32_t>()[first + i]);
       return buffer.data();
     default: {
       const uint16_t* bits = x.data<uint16_t>() + first;

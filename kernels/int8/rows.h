@@ -53,6 +53,9 @@ struct MulParams {
 };
 void MulRow(RowOperand a, RowOperand b, int64_t count, const MulParams& params, bool is_signed, void* y);
 
+// y = max(y, x), 8 bit.
+void MaxRow(const void* x, int64_t count, bool is_signed, void* y);
+
 }  // namespace rulerun::int8
 
 #endif  // RULERUN_KERNELS_INT8_ROWS_H_

@@ -74,8 +74,9 @@ Status ForceTarget(std::string_view name) {
   }
   Apply(forced);
   const std::vector<std::string> names = SupportedTargets();
-  return Error{ErrorKind::kUsage, "SIMD target '" + std::string(name) + "' is not available" + DidYouMean(wanted, names),
-               "", "available here: " + Join(names, ", ") + ", auto"};
+  return Error{ErrorKind::kUsage,
+               "SIMD target '" + std::string(name) + "' is not available" + DidYouMean(wanted, names), "",
+               "available here: " + Join(names, ", ") + ", auto"};
 }
 
 Status ForceTargetFromEnvironment() {

@@ -15,7 +15,8 @@ Result<Broadcast> Broadcast::Make(std::initializer_list<const Dims*> inputs) {
     for (size_t i = 0; i < dims->size(); ++i) {
       int64_t& size = plan.dims_[lead + i];
       if ((*dims)[i] == size || (*dims)[i] == 1) continue;
-      if (size != 1) return Invalid("shapes that do not broadcast: " + DimsText(plan.dims_) + " and " + DimsText(*dims));
+      if (size != 1)
+        return Invalid("shapes that do not broadcast: " + DimsText(plan.dims_) + " and " + DimsText(*dims));
       size = (*dims)[i];
     }
   }
@@ -30,7 +31,8 @@ Result<Broadcast> Broadcast::Make(std::initializer_list<const Dims*> inputs) {
     for (const Dims* dims : inputs) {
       const size_t lead = rank - dims->size();
       const bool moves = a >= lead && (*dims)[a - lead] != 1;
-      axis.strides[i++] = moves ? Product(*dims, static_cast<int64_t>(a - lead) + 1, static_cast<int64_t>(dims->size())) : 0;
+      axis.strides[i++] =
+          moves ? Product(*dims, static_cast<int64_t>(a - lead) + 1, static_cast<int64_t>(dims->size())) : 0;
     }
     if (!plan.axes_.empty()) {
       Axis& outer = plan.axes_.back();

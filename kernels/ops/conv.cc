@@ -26,7 +26,7 @@ struct ConvAttributes {
 struct Job {
   std::array<Window, 3> axes;
   int64_t batch = 0, group = 1;
-  int64_t in_channels = 0, out_channels = 0;  // of one group
+  int64_t in_channels = 0, out_channels = 0;    // of one group
   int64_t in_size = 0, out_size = 0, taps = 1;  // spatial
   const float* x = nullptr;
   const float* w = nullptr;
@@ -81,8 +81,8 @@ void PackPanel(const Job& job, const float* x, int64_t position, int64_t width, 
               std::fill(target, target + segment.length, 0.0f);
               continue;
             }
-            CopyPadded(x + (d * height.in + h) * across.in, across.in,
-                       across.Start(segment.w) + kw * across.dilation, across.stride, segment.length, target);
+            CopyPadded(x + (d * height.in + h) * across.in, across.in, across.Start(segment.w) + kw * across.dilation,
+                       across.stride, segment.length, target);
           }
           std::fill(to + width, to + kGemmPanel, 0.0f);
         }
@@ -106,10 +106,11 @@ void Finish(const Job& job, const Activation& activation, int64_t channel, int64
 
 Status RunTiles(const Job& job, const Activation& activation, ThreadPool& pool) {
   const int64_t panel_floats = job.depth() * kGemmPanel;
+  const GemmOrder order = UnpackedOrder(job.depth(), job.out_size);
   const int64_t panels = (job.out_size + kGemmPanel - 1) / kGemmPanel;
   const int64_t share = (panels + pool.threads() - 1) / pool.threads();
-  const int64_t tile = std::clamp<int64_t>(std::min(kTileFloats / std::max<int64_t>(panel_floats, 1), share), 1,
-                                           kMaxTilePanels);
+  const int64_t tile =
+      std::clamp<int64_t>(std::min(kTileFloats / std::max<int64_t>(panel_floats, 1), share), 1, kMaxTilePanels);
   const int64_t tiles = (panels + tile - 1) / tile;
   const int64_t grain = std::max<int64_t>(1, 100000 / std::max<int64_t>(1, tile * panel_floats * job.out_channels));
   std::atomic<bool> short_of_memory = false;
@@ -131,7 +132,7 @@ Status RunTiles(const Job& job, const Activation& activation, ThreadPool& pool) 
       }
       const int64_t offset = image_group * job.out_channels * job.out_size + first;
       GemmPanels(job.w + group * job.out_channels * job.depth(), job.depth(), job.out_channels, packed, job.depth(),
-                 columns, job.y + offset, job.out_size);
+                 columns, job.y + offset, job.out_size, order);
       for (int64_t m = 0; m < job.out_channels; ++m) {
         Finish(job, activation, group * job.out_channels + m, offset + m * job.out_size, columns);
       }
@@ -141,39 +142,53 @@ Status RunTiles(const Job& job, const Activation& activation, ThreadPool& pool) 
   return {};
 }
 
-// One output row of a single-channel convolution.
-void DepthwiseRow(const Job& job, const float* x, const float* w, int64_t d_out, int64_t h_out, float* y) {
+// Adds tap (kd, kh, kw) of one channel to a row of outputs.
+void AddTap(const Job& job, const float* x, std::array<int64_t, 3> tap, float weight, int64_t d_out, int64_t h_out,
+            float* y) {
+  const auto& [depth, height, across] = job.axes;
+  const int64_t d = depth.Start(d_out) + tap[0] * depth.dilation, h = height.Start(h_out) + tap[1] * height.dilation;
+  if (d < 0 || d >= depth.in || h < 0 || h >= height.in) return;
+  const int64_t start = tap[2] * across.dilation - across.pad_begin;
+  const int64_t first = start >= 0 ? 0 : (-start + across.stride - 1) / across.stride;
+  const int64_t room = across.in - start;
+  const int64_t last = room <= 0 ? 0 : std::min(across.out, (room + across.stride - 1) / across.stride);
+  if (first >= last) return;
+  const float* row = x + (d * height.in + h) * across.in;
+  AddScaled(weight, row + start + first * across.stride, across.stride, y + first, last - first);
+}
+
+// One output row of a single-channel convolution. Taps are added in groups of four, in `four`, and then to the row: the
+// order of a product with one row (GemmOrder::row_by_fours).
+void DepthwiseRow(const Job& job, const float* x, const float* w, int64_t d_out, int64_t h_out,
+                  std::vector<float>& four, float* y) {
   const auto& [depth, height, across] = job.axes;
   std::fill(y, y + across.out, 0.0f);
-  const int64_t d0 = depth.Start(d_out), h0 = height.Start(h_out);
-  for (int64_t kd = depth.FirstInside(d0); kd < depth.EndInside(d0); ++kd) {
-    for (int64_t kh = height.FirstInside(h0); kh < height.EndInside(h0); ++kh) {
-      const float* row =
-          x + ((d0 + kd * depth.dilation) * height.in + h0 + kh * height.dilation) * across.in;
-      for (int64_t kw = 0; kw < across.kernel; ++kw) {
-        const int64_t start = kw * across.dilation - across.pad_begin;
-        const int64_t first = start >= 0 ? 0 : (-start + across.stride - 1) / across.stride;
-        const int64_t room = across.in - start;
-        const int64_t last = room <= 0 ? 0 : std::min(across.out, (room + across.stride - 1) / across.stride);
-        if (first >= last) continue;
-        const float weight = w[(kd * height.kernel + kh) * across.kernel + kw];
-        FusedAxpy(weight, row + start + first * across.stride, across.stride, y + first, last - first);
-      }
+  const int64_t grouped = job.taps / 4 * 4;
+  for (int64_t k = 0; k < job.taps; ++k) {
+    const std::array<int64_t, 3> tap = {k / (height.kernel * across.kernel), k / across.kernel % height.kernel,
+                                        k % across.kernel};
+    if (k >= grouped) {
+      AddTap(job, x, tap, w[k], d_out, h_out, y);
+      continue;
     }
+    if (k % 4 == 0) std::fill(four.begin(), four.end(), 0.0f);
+    AddTap(job, x, tap, w[k], d_out, h_out, four.data());
+    if (k % 4 != 3) continue;
+    for (size_t i = 0; i < four.size(); ++i) y[i] += four[i];
   }
 }
 
 void RunDepthwise(const Job& job, const Activation& activation, ThreadPool& pool) {
-  const int64_t channels = job.group * job.out_channels;
   const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, job.out_size * job.taps));
-  pool.ParallelFor(job.batch * channels, grain, [&](int64_t begin, int64_t end) {
+  pool.ParallelFor(job.batch * job.group, grain, [&](int64_t begin, int64_t end) {
+    std::vector<float> four(static_cast<size_t>(job.axes[2].out));
     for (int64_t item = begin; item < end; ++item) {
-      const int64_t m = item % channels;
-      const float* x = job.x + item / job.out_channels * job.in_size;
+      const int64_t m = item % job.group;
+      const float* x = job.x + item * job.in_size;
       float* y = job.y + item * job.out_size;
       for (int64_t d = 0; d < job.axes[0].out; ++d) {
         for (int64_t h = 0; h < job.axes[1].out; ++h, y += job.axes[2].out) {
-          DepthwiseRow(job, x, job.w + m * job.taps, d, h, y);
+          DepthwiseRow(job, x, job.w + m * job.taps, d, h, four, y);
         }
       }
       Finish(job, activation, m, item * job.out_size, job.out_size);
@@ -226,7 +241,7 @@ Status RunConv(const ConvAttributes& attributes, KernelContext& context) {
   job.bias = bias == nullptr ? nullptr : bias->data<float>();
   job.z = z == nullptr ? nullptr : z->data<float>();
   job.y = y->mutable_data<float>();
-  if (job.in_channels == 1) {
+  if (job.in_channels == 1 && job.out_channels == 1) {
     RunDepthwise(job, attributes.activation, context.pool());
     return {};
   }
@@ -241,8 +256,7 @@ Result<std::unique_ptr<Kernel>> MakeConv(const KernelRequest& request) {
   if (const auto found = request.attributes->find("activation_params"); found != request.attributes->end()) {
     if (const auto* floats = std::get_if<std::vector<float>>(&found->second)) parameters = *floats;
   }
-  RULERUN_ASSIGN(attributes.activation,
-                 Activation::Make(StringOr(*request.attributes, "activation", ""), parameters));
+  RULERUN_ASSIGN(attributes.activation, Activation::Make(StringOr(*request.attributes, "activation", ""), parameters));
   return MakeKernel([attributes](KernelContext& context) { return RunConv(attributes, context); });
 }
 

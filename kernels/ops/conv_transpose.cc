@@ -92,10 +92,10 @@ Result<Job> MakeJob(const Attributes& attributes, const Tensor& x, const Tensor&
     return Invalid("weights of shape " + DimsText(w.dims()) + " in " + std::to_string(job.group) +
                    " groups do not fit an input of shape " + DimsText(x.dims()));
   }
-  RULERUN_ASSIGN(const std::vector<Window> windows,
-                 ResolveTransposedWindows(attributes.window, std::span(x.dims()).subspan(2),
-                                          std::span(w.dims()).subspan(2), attributes.output_padding,
-                                          attributes.output_shape));
+  RULERUN_ASSIGN(
+      const std::vector<Window> windows,
+      ResolveTransposedWindows(attributes.window, std::span(x.dims()).subspan(2), std::span(w.dims()).subspan(2),
+                               attributes.output_padding, attributes.output_shape));
   job.axes.fill({1, 1, 1, 1, 1, 0, 0});
   std::copy(windows.begin(), windows.end(), job.axes.end() - static_cast<std::ptrdiff_t>(windows.size()));
   job.in_channels = w.dims()[0] / job.group;
@@ -123,11 +123,10 @@ Status RunConvTranspose(const Attributes& attributes, KernelContext& context) {
   for (int64_t image = 0; image < x->dims()[0] * job.group; ++image) {
     const int64_t group = image % job.group;
     const float* bias_data = bias == nullptr ? nullptr : bias->data<float>() + group * job.out_channels;
-    RULERUN_RETURN_IF_ERROR(RunImage(job, x->data<float>() + image * job.in_channels * job.in_size,
-                                     weights.data() + group * job.out_channels * job.taps * job.in_channels,
-                                     scratch.mutable_data<float>(), bias_data,
-                                     y->mutable_data<float>() + image * job.out_channels * job.out_size,
-                                     context.pool()));
+    RULERUN_RETURN_IF_ERROR(
+        RunImage(job, x->data<float>() + image * job.in_channels * job.in_size,
+                 weights.data() + group * job.out_channels * job.taps * job.in_channels, scratch.mutable_data<float>(),
+                 bias_data, y->mutable_data<float>() + image * job.out_channels * job.out_size, context.pool()));
   }
   return {};
 }

@@ -8,17 +8,6 @@
 namespace rulerun {
 namespace {
 
-// Integers wrap around as in two's complement: signed ones are computed as unsigned.
-template <typename T, typename F>
-T Wrapping(T a, T b, F f) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<std::common_type_t<T, int>>;
-    return static_cast<T>(f(static_cast<U>(a), static_cast<U>(b)));
-  } else {
-    return f(a, b);
-  }
-}
-
 struct Add {
   template <typename T>
   T operator()(T a, T b) const {

@@ -165,7 +165,8 @@ Result<std::unique_ptr<Kernel>> MakeSwish(const KernelRequest& request) {
   return MakeKernel([alpha](KernelContext& context) -> Status {
     RULERUN_ASSIGN(const Tensor* x, Required(context, 0));
     if (x->type() != DataType::kFloat) {
-      return Map<double, double>(context, *x, [alpha](double v) { return v * Logistic(static_cast<double>(alpha) * v); });
+      return Map<double, double>(context, *x,
+                                 [alpha](double v) { return v * Logistic(static_cast<double>(alpha) * v); });
     }
     return MapArrays(context, *x, [alpha](const float* from, float* to, int64_t count) {
       for (int64_t i = 0; i < count; ++i) to[i] = from[i] * alpha;
@@ -197,13 +198,13 @@ void RegisterActivations(KernelRegistry& registry) {
   const auto add = [&](const char* op, const KernelFactory& make) { AddOp(registry, op, {}, {FloatTypes()}, make); };
   add("LeakyRelu", WithParameters("alpha", 0.01f, "", 0, [](auto x, auto a, auto) { return x >= 0 ? x : a * x; }));
   add("ThresholdedRelu", WithParameters("alpha", 1, "", 0, [](auto x, auto a, auto) { return x > a ? x : 0 * a; }));
-  add("Elu", WithParameters("alpha", 1, "", 0, [](auto x, auto a, auto) { return x < 0 ? a * std::expm1(x) : x; }));
+  add("Elu", WithParameters("alpha", 1, "", 0, [](auto x, auto a, auto) { return x < 0 ? a * (std::exp(x) - 1) : x; }));
   add("Celu", WithParameters("alpha", 1, "", 0, [](auto x, auto a, auto) {
         const auto zero = 0 * a;
-        return std::max(zero, x) + std::min(zero, a * std::expm1(x / a));
+        return std::max(zero, x) + std::min(zero, a * (std::exp(x / a) - 1));
       }));
   add("Selu", WithParameters("alpha", 1.67326319217681884765625f, "gamma", 1.05070102214813232421875f,
-                             [](auto x, auto a, auto g) { return x > 0 ? g * x : g * (a * std::expm1(x)); }));
+                             [](auto x, auto a, auto g) { return x > 0 ? g * x : g * (a * (std::exp(x) - 1)); }));
   add("HardSigmoid", WithParameters("alpha", 0.2f, "beta", 0.5f, [](auto x, auto a, auto b) {
         return std::max(0 * a, std::min(1 + 0 * a, a * x + b));
       }));
@@ -212,7 +213,7 @@ void RegisterActivations(KernelRegistry& registry) {
       }));
   add("HardSwish", Unary<float, double>(HardSwish()));
   add("Softplus", Unary<float, double>(Softplus()));
-  add("Softsign", Unary<float, double>([](auto x) { return x / (1 + std::abs(x)); }));
+  add("Softsign", Unary<float, double>([](auto x) { return 1 / (1 + std::abs(x)) * x; }));
   add("Mish", Unary<float, double>(Mish()));
   add("Gelu", MakeGelu);
   add("Swish", MakeSwish);

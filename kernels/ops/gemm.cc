@@ -105,17 +105,38 @@ void PanelBlock(const float* a, int64_t a_step, int64_t rows, const float* b, in
   }
 }
 
-void Axpy(float w, const float* x, int64_t x_step, float* y, int64_t count) {
+// One row of A times one panel, four products at a time, nothing fused.
+void PanelRowByFours(const float* a, const float* b, int64_t depth, float* c, int64_t columns, bool add) {
+  const hn::CappedTag<float, kGemmPanel> d;
+  const size_t lanes = hn::Lanes(d);
+  HWY_ALIGN float row[kGemmPanel] = {};
+  if (add) std::copy(c, c + columns, row);
+  for (size_t j = 0; j < static_cast<size_t>(kGemmPanel); j += lanes) {
+    auto sum = hn::Load(d, row + j);
+    const auto product = [&](int64_t k)
+                             HWY_ATTR { return hn::Mul(hn::Set(d, a[k]), hn::LoadU(d, b + k * kGemmPanel + j)); };
+    int64_t k = 0;
+    for (; k + 4 <= depth; k += 4) {
+      const auto four = hn::Add(hn::Add(hn::Add(product(k), product(k + 1)), product(k + 2)), product(k + 3));
+      sum = hn::Add(sum, four);
+    }
+    for (; k < depth; ++k) sum = hn::Add(sum, product(k));
+    hn::Store(sum, d, row + j);
+  }
+  std::copy(row, row + columns, c);
+}
+
+void ScaledRow(float w, const float* x, int64_t x_step, float* y, int64_t count) {
   int64_t i = 0;
   if (x_step == 1) {
     const hn::ScalableTag<float> d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));
     const auto factor = hn::Set(d, w);
     for (; i + lanes <= count; i += lanes) {
-      hn::StoreU(Fused(d, factor, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
+      hn::StoreU(hn::Add(hn::LoadU(d, y + i), hn::Mul(factor, hn::LoadU(d, x + i))), d, y + i);
     }
   }
-  for (; i < count; ++i) y[i] = std::fma(w, x[i * x_step], y[i]);
+  for (; i < count; ++i) y[i] += w * x[i * x_step];
 }
 
 }  // namespace HWY_NAMESPACE
@@ -127,7 +148,8 @@ namespace rulerun {
 namespace {
 
 HWY_EXPORT(PanelBlock);
-HWY_EXPORT(Axpy);
+HWY_EXPORT(PanelRowByFours);
+HWY_EXPORT(ScaledRow);
 
 // Rows that one thread takes at a time.
 constexpr int64_t kRowBlock = 48;
@@ -165,22 +187,38 @@ void PackedMatrix::Pack(const MatrixView& b, ThreadPool* pool) {
   }
 }
 
+GemmOrder UnpackedOrder(int64_t depth, int64_t columns) {
+  GemmOrder order;
+  order.row_by_fours = true;
+  order.depth_block = 128;
+  if (columns < depth) {
+    for (int64_t width = 128; width > 16 && width / 2 >= columns; width /= 2) order.depth_block *= 2;
+  }
+  return order;
+}
+
 void GemmPanels(const float* a, int64_t a_step, int64_t rows, const float* packed, int64_t depth, int64_t columns,
-                float* c, int64_t c_step, bool add) {
+                float* c, int64_t c_step, const GemmOrder& order, bool add) {
   const auto block = HWY_DYNAMIC_POINTER(PanelBlock);
   for (int64_t column = 0; column < columns; column += kGemmPanel, packed += depth * kGemmPanel) {
     const int64_t width = std::min(kGemmPanel, columns - column);
+    if (rows == 1 && order.row_by_fours) {
+      HWY_DYNAMIC_DISPATCH(PanelRowByFours)(a, packed, depth, c + column, width, add);
+      continue;
+    }
     int64_t k = 0;
     do {  // once even for depth 0, which gives zeros
-      block(a + k, a_step, rows, packed + k * kGemmPanel, std::min(kGemmDepth, depth - k), c + column, c_step, width,
-            add || k > 0);
-      k += kGemmDepth;
+      block(a + k, a_step, rows, packed + k * kGemmPanel, std::min(order.depth_block, depth - k), c + column, c_step,
+            width, add || k > 0);
+      k += order.depth_block;
     } while (k < depth);
   }
 }
 
 void Gemm(const float* a, int64_t a_step, int64_t rows, const PackedMatrix& b, float* c, int64_t c_step,
-          ThreadPool& pool, bool add) {
+          ThreadPool& pool, const GemmOrder& given_order, bool add) {
+  GemmOrder order = given_order;
+  order.row_by_fours = order.row_by_fours && rows == 1;  // decided by all rows, not by how threads share them
   const int64_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
   const int64_t work = std::max<int64_t>(1, std::min(rows, kRowBlock) * b.depth() * kGemmPanel);
   const int64_t grain = std::max<int64_t>(1, 65536 / work);
@@ -190,13 +228,13 @@ void Gemm(const float* a, int64_t a_step, int64_t rows, const PackedMatrix& b, f
       const int64_t row = item % row_blocks * kRowBlock;
       const int64_t column = panel * kGemmPanel;
       GemmPanels(a + row * a_step, a_step, std::min(kRowBlock, rows - row), b.panel(panel), b.depth(),
-                 std::min(kGemmPanel, b.columns() - column), c + row * c_step + column, c_step, add);
+                 std::min(kGemmPanel, b.columns() - column), c + row * c_step + column, c_step, order, add);
     }
   });
 }
 
-void FusedAxpy(float w, const float* x, int64_t x_step, float* y, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(Axpy)(w, x, x_step, y, count);
+void AddScaled(float w, const float* x, int64_t x_step, float* y, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(ScaledRow)(w, x, x_step, y, count);
 }
 
 }  // namespace rulerun

@@ -1,5 +1,6 @@
-// Matrix products of floats. Every element is a sum in ascending k with fused multiply-adds, in blocks of kGemmDepth
-// that are then added up: the same on every target and for every number of threads.
+// Matrix products of floats, in the order of ONNX Runtime's (that is, MLAS's) code for x86, so that results are equal
+// bit for bit: every element is a sum in ascending k with fused multiply-adds, in blocks of k that are then added up.
+// The same on every target and for every number of threads.
 #ifndef RULERUN_KERNELS_OPS_GEMM_H_
 #define RULERUN_KERNELS_OPS_GEMM_H_
 
@@ -11,7 +12,15 @@
 namespace rulerun {
 
 inline constexpr int64_t kGemmPanel = 32;   // columns of B that are packed together
-inline constexpr int64_t kGemmDepth = 256;  // k of one block
+inline constexpr int64_t kGemmDepth = 256;  // k of one block where B is constant (MLAS packs it)
+
+struct GemmOrder {
+  int64_t depth_block = kGemmDepth;
+  // A single row is summed up in groups of four products, nothing fused.
+  bool row_by_fours = false;
+};
+// The order where B is not constant. MLAS chooses the depth so that blocks of B have about the same size.
+GemmOrder UnpackedOrder(int64_t depth, int64_t columns);
 
 // A strided matrix that is only read: element (i, j) is at data[i * row_step + j * column_step].
 struct MatrixView {
@@ -44,14 +53,14 @@ class PackedMatrix {
 // Elements from row-major A (rows x depth, rows a_step apart) times panels that stand behind each other at `packed`:
 // c[row * c_step + column] for `columns` columns. `add`: on top of what c holds.
 void GemmPanels(const float* a, int64_t a_step, int64_t rows, const float* packed, int64_t depth, int64_t columns,
-                float* c, int64_t c_step, bool add = false);
+                float* c, int64_t c_step, const GemmOrder& order = {}, bool add = false);
 
 // C = A * B, or C += A * B, on every thread.
 void Gemm(const float* a, int64_t a_step, int64_t rows, const PackedMatrix& b, float* c, int64_t c_step,
-          ThreadPool& pool, bool add = false);
+          ThreadPool& pool, const GemmOrder& order = {}, bool add = false);
 
-// y[i] = fused(w, x[i * x_step], y[i]): one tap of a depthwise convolution over a row.
-void FusedAxpy(float w, const float* x, int64_t x_step, float* y, int64_t count);
+// y[i] += w * x[i * x_step], unfused: one tap of a depthwise convolution over a row.
+void AddScaled(float w, const float* x, int64_t x_step, float* y, int64_t count);
 
 }  // namespace rulerun
 

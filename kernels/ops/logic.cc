@@ -140,8 +140,8 @@ Status Where(KernelContext& context) {
     T* to = MutableElements<T>(*out);
     plan.Parallel(context.pool(), [&](int64_t position, const Broadcast::Offsets& at, int64_t length) {
       for (int64_t i = 0; i < length; ++i) {
-        to[position + i] = choose[at[0] + i * plan.step(0)] ? from_x[at[1] + i * plan.step(1)]
-                                                            : from_y[at[2] + i * plan.step(2)];
+        to[position + i] =
+            choose[at[0] + i * plan.step(0)] ? from_x[at[1] + i * plan.step(1)] : from_y[at[2] + i * plan.step(2)];
       }
     });
     return {};

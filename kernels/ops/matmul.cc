@@ -71,13 +71,17 @@ std::vector<float> Untransposed(const float* a, const Layout& layout) {
   return copy;
 }
 
-// One product on the calling thread.
-bool MultiplyOne(const Layout& layout, const float* a, const float* b, PackedMatrix& packed, float* c) {
+GemmOrder OrderFor(const Layout& layout, const PackedMatrix& constant) {
+  return constant.allocated() ? GemmOrder() : UnpackedOrder(layout.depth, layout.columns);
+}
+
+// One product of a batch, on the calling thread.
+void MultiplyOne(const Layout& layout, const float* a, const float* b, PackedMatrix& packed, float* c) {
   packed.Pack(ViewOfB(b, layout), nullptr);
   std::vector<float> copy;
   if (layout.trans_a) copy = Untransposed(a, layout);
-  GemmPanels(layout.trans_a ? copy.data() : a, layout.depth, layout.rows, packed.panel(0), layout.depth,
-             layout.columns, c, layout.columns);
+  GemmPanels(layout.trans_a ? copy.data() : a, layout.depth, layout.rows, packed.panel(0), layout.depth, layout.columns,
+             c, layout.columns);
   return true;
 }
 
@@ -92,7 +96,8 @@ Status MultiplyFloats(const Layout& layout, const float* a, const float* b, cons
     }
     std::vector<float> copy;
     if (layout.trans_a) copy = Untransposed(a, layout);
-    Gemm(layout.trans_a ? copy.data() : a, layout.depth, layout.rows, packed, c, layout.columns, pool);
+    Gemm(layout.trans_a ? copy.data() : a, layout.depth, layout.rows, packed, c, layout.columns, pool,
+         OrderFor(layout, constant));
     return {};
   }
   std::atomic<bool> failed = false;
@@ -178,8 +183,7 @@ Result<std::unique_ptr<Kernel>> MakeMatMul(const KernelRequest& request) {
     }
     RULERUN_ASSIGN(Tensor * y, context.Output(0, DataType::kFloat, layout.dims));
     float* c = y->mutable_data<float>();
-    RULERUN_RETURN_IF_ERROR(
-        MultiplyFloats(layout, a->data<float>(), b->data<float>(), constant, c, context.pool()));
+    RULERUN_RETURN_IF_ERROR(MultiplyFloats(layout, a->data<float>(), b->data<float>(), constant, c, context.pool()));
     if (attributes.alpha != 1) {
       for (int64_t i = 0; i < y->count(); ++i) c[i] *= attributes.alpha;
     }
@@ -203,7 +207,8 @@ Status FillWithC(const Tensor* c, float beta, Tensor& y) {
     return {};
   }
   RULERUN_ASSIGN(const Broadcast plan, Broadcast::Make({&c->dims(), &y.dims()}));
-  if (plan.dims() != y.dims()) return Invalid("C of shape " + DimsText(c->dims()) + " does not broadcast to " + DimsText(y.dims()));
+  if (plan.dims() != y.dims())
+    return Invalid("C of shape " + DimsText(c->dims()) + " does not broadcast to " + DimsText(y.dims()));
   const float* from = c->data<float>();
   plan.ForEachRun(0, plan.count(), [&](int64_t position, const Broadcast::Offsets& offsets, int64_t length) {
     for (int64_t i = 0; i < length; ++i) to[position + i] = beta * from[offsets[0] + i * plan.step(0)];
@@ -230,10 +235,11 @@ Status RunGemm(const GemmAttributes& attributes, const PackedMatrix& constant, K
   const float alpha = attributes.product.alpha;
   RULERUN_RETURN_IF_ERROR(FillWithC(context.Input(2), attributes.beta, *y));
   if (alpha == 1) {
-    Gemm(rows, layout.depth, layout.rows, packed, to, layout.columns, context.pool(), true);
+    Gemm(rows, layout.depth, layout.rows, packed, to, layout.columns, context.pool(), OrderFor(layout, constant), true);
   } else {
     std::vector<float> product(static_cast<size_t>(y->count()));
-    Gemm(rows, layout.depth, layout.rows, packed, product.data(), layout.columns, context.pool());
+    Gemm(rows, layout.depth, layout.rows, packed, product.data(), layout.columns, context.pool(),
+         OrderFor(layout, constant));
     for (size_t i = 0; i < product.size(); ++i) to[i] += alpha * product[i];
   }
   attributes.activation.Apply(to, y->count());
@@ -267,8 +273,8 @@ Result<std::unique_ptr<Kernel>> MakeGemm(const KernelRequest& request) {
 
 void Register_ops_matmul(KernelRegistry& registry) {
   const Types floats = {DataType::kFloat};
-  const Types numbers = {DataType::kFloat, DataType::kDouble, DataType::kInt32,
-                         DataType::kUint32, DataType::kInt64, DataType::kUint64};
+  const Types numbers = {DataType::kFloat,  DataType::kDouble, DataType::kInt32,
+                         DataType::kUint32, DataType::kInt64,  DataType::kUint64};
   AddOp(registry, "MatMul", {1, kLatest}, {numbers, numbers}, MakeMatMul);
   AddOp(registry, "FusedMatMul", {1, kLatest}, {floats, floats}, MakeMatMul, kMicrosoft);
   AddOp(registry, "Gemm", {1, kLatest}, {floats, floats, floats}, MakeGemm);

@@ -140,6 +140,17 @@ Status DispatchNumber(DataType type, F f) {
   return Dispatch<float, double, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>(type, f);
 }
 
+// Integers wrap around as in two's complement: signed ones are computed as unsigned.
+template <typename T, typename F>
+T Wrapping(T a, T b, F f) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<std::common_type_t<T, int>>;
+    return static_cast<T>(f(static_cast<U>(a), static_cast<U>(b)));
+  } else {
+    return f(a, b);
+  }
+}
+
 struct Bytes16 {
   uint64_t low, high;
 };

@@ -177,12 +177,36 @@ int64_t PaddedCount(const Job& job, const Cover& cover) {
   return std::max<int64_t>(count, 1);
 }
 
+// ONNX Runtime's order for whole planes: four partial sums, halves added, then the rest.
+template <typename T>
+T Average(const T* x, int64_t count) {
+  std::array<T, 4> lanes{};
+  const int64_t whole = count / 4 * 4;
+  for (int64_t i = 0; i < whole; i += 4) {
+    for (size_t k = 0; k < 4; ++k) lanes[k] += x[i + static_cast<int64_t>(k)];
+  }
+  T sum = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+  for (int64_t i = whole; i < count; ++i) sum += x[i];
+  return sum / static_cast<T>(count);
+}
+
+// One window that covers a whole plane.
+bool IsGlobal(const Job& job) {
+  return std::all_of(job.axes.begin(), job.axes.end(), [](const Window& axis) {
+    return axis.out == 1 && axis.kernel == axis.in && axis.dilation == 1 && axis.pad_begin == 0 && axis.pad_end == 0;
+  });
+}
+
 template <typename T>
 Status RunAverage(const Job& job, const Tensor& x, bool count_padding, KernelContext& context) {
   RULERUN_ASSIGN(Tensor * y, context.Output(0, x.type(), job.dims));
   if (y->count() == 0) return {};
   const T* from = x.data<T>();
   T* to = y->mutable_data<T>();
+  if (IsGlobal(job)) {
+    for (int64_t i = 0; i < job.planes; ++i) to[i] = Average(from + i * job.in_size, job.in_size);
+    return {};
+  }
   ForEachOutput(job, context.pool(), [&](int64_t plane, int64_t output, const Cover& cover) {
     const T* source = from + plane * job.in_size;
     T sum = 0;
@@ -258,13 +282,6 @@ Status RunGlobal(KernelContext& context, F reduce) {
                                for (int64_t i = begin; i < end; ++i) to[i] = reduce(from + i * size, size);
                              });
   return {};
-}
-
-template <typename T>
-T Average(const T* x, int64_t count) {
-  T sum = 0;
-  for (int64_t i = 0; i < count; ++i) sum += x[i];
-  return sum / static_cast<T>(count);
 }
 
 template <typename T>

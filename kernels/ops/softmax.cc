@@ -56,7 +56,7 @@ template <typename T>
 void RunRows(Kind kind, const Rows& rows, const T* x, T* y, ThreadPool& pool) {
   const int64_t grain = std::max<int64_t>(1, 4096 / rows.length);
   pool.ParallelFor(rows.outer * rows.inner, grain, [&](int64_t begin, int64_t end) {
-    std::vector<T> row(rows.inner == 1 ? 0 : static_cast<size_t>(rows.length));
+    std::vector<T> row(rows.inner == 1 ? 0 : static_cast<size_t>(rows.length)), result(row.size());
     for (int64_t r = begin; r < end; ++r) {
       const int64_t start = r / rows.inner * rows.length * rows.inner + r % rows.inner;
       if (rows.inner == 1) {
@@ -64,8 +64,8 @@ void RunRows(Kind kind, const Rows& rows, const T* x, T* y, ThreadPool& pool) {
         continue;
       }
       for (size_t i = 0; i < row.size(); ++i) row[i] = x[start + static_cast<int64_t>(i) * rows.inner];
-      Row(kind, row.data(), row.data(), rows.length);
-      for (size_t i = 0; i < row.size(); ++i) y[start + static_cast<int64_t>(i) * rows.inner] = row[i];
+      Row(kind, row.data(), result.data(), rows.length);
+      for (size_t i = 0; i < row.size(); ++i) y[start + static_cast<int64_t>(i) * rows.inner] = result[i];
     }
   });
 }

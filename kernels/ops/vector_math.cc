@@ -95,10 +95,10 @@ struct Tanh {
   HWY_INLINE V operator()(V x) const {
     const V v = hn::Min(hn::Max(x, C(-9.0f)), C(9.0f));
     const V s = hn::Mul(v, v);
-    const V p = hn::Mul(Horner(s, -2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f,
-                               5.12229709037114e-08f, 1.48572235717979e-05f, 6.37261928875436e-04f,
-                               4.89352455891786e-03f),
-                        v);
+    const V p =
+        hn::Mul(Horner(s, -2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
+                       1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f),
+                v);
     const V q = Horner(s, 1.19825839466702e-06f, 1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f);
     return KeepNan(x, hn::Div(p, q));
   }
@@ -108,9 +108,9 @@ struct Erf {
   HWY_INLINE V operator()(V x) const {
     const V a = hn::Min(C(3.925f), hn::Abs(x));
     const V s = hn::Mul(a, a);
-    const V small = Fma(Horner(s, -5.99104969e-4f, 4.99339588e-3f, -2.67667342e-2f, 1.12818025e-1f, -3.76124859e-1f,
-                               1.28379151e-1f),
-                        a, a);
+    const V small = Fma(
+        Horner(s, -5.99104969e-4f, 4.99339588e-3f, -2.67667342e-2f, 1.12818025e-1f, -3.76124859e-1f, 1.28379151e-1f), a,
+        a);
     const auto is_big = hn::Gt(a, C(0.921875f));
     const V b = hn::IfThenElseZero(is_big, a);
     const V g = Fma(Horner(b, 1.72948930e-5f, -3.83208680e-4f, 3.88393435e-3f, -2.42545605e-2f, 1.06777847e-1f,
@@ -118,8 +118,8 @@ struct Erf {
                     b, b);
     const V e = hn::Max(C(-88.3762626647949f), hn::Neg(g));
     const Reduced r = ReduceExp(e);
-    const V p = Horner(r.rest, 1.38319808e-3f, 8.37550033e-3f, 4.16689515e-2f, 1.66664466e-1f, 4.99999851e-1f, 1.0f,
-                       1.0f);
+    const V p =
+        Horner(r.rest, 1.38319808e-3f, 8.37550033e-3f, 4.16689515e-2f, 1.66664466e-1f, 4.99999851e-1f, 1.0f, 1.0f);
     const hn::RebindToSigned<D> di;
     const auto scale = hn::Add(hn::ShiftLeft<23>(hn::BitCast(di, r.biased)), hn::Set(di, 0x3F800000));
     const V big = hn::Sub(C(1.0f), hn::Mul(p, hn::BitCast(D(), scale)));
@@ -199,16 +199,16 @@ void VectorExpBelow(const float* x, float maximum, float* y, int64_t count) {
 float VectorSumOfSquares(const float* x, int64_t count) { return HWY_DYNAMIC_DISPATCH(SumOfSquares)(x, count); }
 
 float VectorSum(const float* x, int64_t count) {
-  float acc[8] = {};
-  const int64_t whole = count / 8 * 8;
-  for (int64_t i = 0; i < whole; i += 8) {
-    for (int k = 0; k < 8; ++k) acc[k] += x[i + k];
+  constexpr int64_t kLanes = 16;
+  float acc[kLanes] = {};
+  const int64_t whole = count / kLanes * kLanes;
+  for (int64_t i = 0; i < whole; i += kLanes) {
+    for (int64_t k = 0; k < kLanes; ++k) acc[k] += x[i + k];
   }
   for (int64_t i = whole; i < count; ++i) acc[i - whole] += x[i];
-  for (int half = 4; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) acc[i] += acc[i + half];
-  }
-  return acc[0];
+  for (int k = 0; k < 8; ++k) acc[k] += acc[k + 8];
+  for (int k = 0; k < 4; ++k) acc[k] = acc[2 * k] + acc[2 * k + 1];
+  return (acc[0] + acc[1]) + (acc[2] + acc[3]);
 }
 
 }  // namespace rulerun

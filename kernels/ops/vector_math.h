@@ -16,7 +16,7 @@ void VectorErf(const float* x, float* y, int64_t count);
 // y[i] = exp(x[i] - maximum), for x[i] <= maximum.
 void VectorExpBelow(const float* x, float maximum, float* y, int64_t count);
 
-// The sum in 8 interleaved partial sums.
+// The sum as ONNX Runtime's softmax takes it with AVX-512: 16 partial sums, halves added, then pairs.
 float VectorSum(const float* x, int64_t count);
 
 // The sum of squares as ONNX Runtime's normalizations take it: 8 fused partial sums, halved, then the rest.

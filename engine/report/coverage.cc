@@ -1,0 +1,116 @@
+#include "engine/report/coverage.h"
+
+#include <algorithm>
+
+#include "engine/pipeline/pipeline.h"
+
+namespace rulerun {
+namespace {
+
+void Count(const NodeFate& fate, OpCoverage& row) {
+  ++row.count;
+  switch (fate.fate) {
+    case Fate::kInt8:
+      ++row.int8;
+      ++row.into[fate.into];
+      break;
+    case Fate::kMoved:
+    case Fate::kDqDropped:
+      ++row.moved;
+      break;
+    case Fate::kFloat:
+      ++row.in_float;
+      if (fate.into != fate.node.op) ++row.float_into[fate.into];
+      ++row.reasons[fate.reason.Short()];
+      break;
+    case Fate::kFused:
+      ++row.in_float;
+      ++row.reasons["part of " + fate.into];
+      break;
+    case Fate::kRemoved:
+      ++row.gone;
+      ++row.removers[fate.rule];
+      break;
+    case Fate::kConversion:
+    case Fate::kOther:
+      ++row.other;
+      break;
+  }
+}
+
+void CountOps(const RuleSet& rules, Coverage& coverage) {
+  std::map<std::string, OpCoverage> rows;
+  for (const NodeFate& fate : coverage.fates.nodes) {
+    if (fate.node.quantizer) continue;
+    OpCoverage& row = rows[fate.node.op];
+    if (row.count == 0) row.op = fate.node.op;
+    Count(fate, row);
+  }
+  for (auto& [op, row] : rows) {
+    row.group = RulesFor(rules, op).Group();
+    coverage.int8 += row.int8 + row.moved;
+    coverage.in_float += row.in_float;
+    coverage.ops.push_back(std::move(row));
+  }
+  std::stable_sort(coverage.ops.begin(), coverage.ops.end(),
+                   [](const OpCoverage& a, const OpCoverage& b) { return a.count > b.count; });
+}
+
+void CountQuantizers(const Graph& graph, const RuleSet& rules, std::map<std::string, ConversionCount>& counts) {
+  for (NodeIndex index = 0; index < graph.node_limit(); ++index) {
+    const Node* node = graph.node(index);
+    if (node == nullptr) continue;
+    if (IsQuantizer(rules, node->Op())) ++counts[node->Op()].after;
+    for (const Graph* subgraph : graph.Subgraphs(*node)) CountQuantizers(*subgraph, rules, counts);
+  }
+}
+
+void CountConversions(const Graph& graph, const RuleSet& rules, Coverage& coverage) {
+  std::map<std::string, ConversionCount> counts;
+  for (const NodeFate& fate : coverage.fates.nodes) {
+    if (fate.node.quantizer) ++counts[fate.node.op].before;
+  }
+  CountQuantizers(graph, rules, counts);
+  for (auto& [op, count] : counts) {
+    count.op = op;
+    coverage.conversions.push_back(count);
+  }
+  for (const InsertedNode& node : coverage.fates.inserted) {
+    if (!IsQuantizer(rules, node.op)) ++coverage.inserted[node.op];
+  }
+}
+
+std::vector<FaultHit> FaultsIn(const Trace& trace) {
+  std::vector<FaultHit> hits;
+  for (const TraceEntry& entry : trace) {
+    for (const Fault* fault : entry.faults) {
+      hits.push_back({entry.sources.empty() ? entry.node : entry.sources.front(), entry.op, entry.rule, fault->id,
+                      fault->effect, fault->note, fault->where.ToString()});
+    }
+  }
+  return hits;
+}
+
+}  // namespace
+
+Result<Coverage> MeasureCoverage(Model& model, const RuleSet& rules, const Target& target,
+                                 const KernelRegistry& kernels, Trace* trace) {
+  Trace own;
+  Trace& said = trace != nullptr ? *trace : own;
+  MarkOrigins(*model.graph);
+  const std::vector<OriginalNode> original = ListNodes(*model.graph, rules);
+  RULERUN_RETURN_IF_ERROR(RunPipeline(model, rules, target, kernels, &said));
+  Coverage coverage;
+  coverage.model = model.path;
+  coverage.rules = rules.version.empty() ? rules.id : rules.id + " " + rules.version;
+  coverage.level = Name(target.level);
+  coverage.provider = target.provider;
+  coverage.platform = target.platform == nullptr ? "" : target.platform->name;
+  coverage.fates = FindFates(original, *model.graph, said, rules, target);
+  CountOps(rules, coverage);
+  CountConversions(*model.graph, rules, coverage);
+  coverage.faults = FaultsIn(said);
+  return coverage;
+}
+
+}  // namespace rulerun

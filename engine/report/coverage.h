@@ -1,0 +1,77 @@
+// The coverage report: what became of every node, counted by operator.
+#ifndef RULERUN_ENGINE_REPORT_COVERAGE_H_
+#define RULERUN_ENGINE_REPORT_COVERAGE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/graph/model.h"
+#include "engine/report/fates.h"
+#include "kernels/kernel.h"
+
+namespace rulerun {
+
+// All original nodes of one operator that is no Q or DQ.
+struct OpCoverage {
+  std::string op;
+  std::string group;  // OpRules::Group
+  int count = 0;
+  int int8 = 0;
+  int moved = 0;      // kMoved and kDqDropped
+  int in_float = 0;   // kFloat and kFused
+  int gone = 0;       // kRemoved
+  int other = 0;
+  std::map<std::string, int> into;     // int8 operators that do the work -> how often
+  std::map<std::string, int> float_into;  // other float operators that do the work -> how often
+  std::map<std::string, int> reasons;  // Reason::Short of those in float -> how often
+  std::map<std::string, int> removers; // rules and passes that removed some -> how often
+};
+
+// A Q or DQ operator: how many there were, and how many there are.
+struct ConversionCount {
+  std::string op;
+  int before = 0;
+  int after = 0;
+};
+
+// A known fault of ONNX Runtime that a rule reproduced.
+struct FaultHit {
+  std::string node;  // the original anchor
+  std::string op;
+  std::string rule;
+  std::string id;
+  std::string effect;
+  std::string note;
+  std::string place;
+};
+
+struct Coverage {
+  std::string model;  // path
+  std::string rules;  // id and version of the rule set
+  std::string level;
+  std::string provider;
+  std::string platform;
+  Fates fates;
+  std::vector<OpCoverage> ops;  // the most frequent first, then by name
+  std::vector<ConversionCount> conversions;
+  std::map<std::string, int> inserted;  // operator -> count, Qs and DQs aside
+  std::vector<FaultHit> faults;
+  int int8 = 0;      // nodes whose work is done on int8, moved ones included
+  int in_float = 0;
+
+  // Of the nodes that compute on float numbers in the original, those that now do on int8; 1 where there are none.
+  double Int8Share() const { return int8 + in_float == 0 ? 1.0 : static_cast<double>(int8) / (int8 + in_float); }
+};
+
+// Runs the pipeline over `model` and reports on it; `trace`, if not nullptr, gets what the pipeline said.
+Result<Coverage> MeasureCoverage(Model& model, const RuleSet& rules, const Target& target,
+                                 const KernelRegistry& kernels, Trace* trace = nullptr);
+
+// As schemas/coverage.schema.json describes.
+std::string ToJson(const std::vector<Coverage>& reports);
+
+}  // namespace rulerun
+
+#endif  // RULERUN_ENGINE_REPORT_COVERAGE_H_

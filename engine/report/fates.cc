@@ -1,0 +1,222 @@
+#include "engine/report/fates.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace rulerun {
+namespace {
+
+struct FinalNode {
+  const Graph* graph = nullptr;
+  const Node* node = nullptr;
+};
+
+bool IsByte(DataType type) { return type == DataType::kInt8 || type == DataType::kUint8; }
+
+bool HasOutput(const Graph& graph, const Node& node, const std::function<bool(DataType)>& holds) {
+  return std::any_of(node.outputs.begin(), node.outputs.end(),
+                     [&](ValueId id) { return id != kNoValue && holds(graph.TypeOf(id).element); });
+}
+
+// Of what it reads while it runs; constants are parameters.
+bool HasDataInput(const Graph& graph, const Node& node, const std::function<bool(DataType)>& holds) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return id != kNoValue && graph.Constant(id) == nullptr && holds(graph.TypeOf(id).element);
+  });
+}
+
+bool HasInput(const Graph& graph, const Node& node, const std::function<bool(DataType)>& holds) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](ValueId id) { return id != kNoValue && holds(graph.TypeOf(id).element); });
+}
+
+bool IsFloating(const Graph& graph, const Node& node) {
+  return HasOutput(graph, node, IsFloat) || HasDataInput(graph, node, IsFloat);
+}
+
+bool TouchesBytes(const FinalNode& at) {
+  return HasInput(*at.graph, *at.node, IsByte) || HasOutput(*at.graph, *at.node, IsByte);
+}
+
+template <typename Visit>
+void ForEachNode(const Graph& graph, const Visit& visit) {
+  for (NodeIndex index = 0; index < graph.node_limit(); ++index) {
+    const Node* node = graph.node(index);
+    if (node == nullptr) continue;
+    visit(graph, *node);
+    for (const Graph* subgraph : graph.Subgraphs(*node)) ForEachNode(*subgraph, visit);
+  }
+}
+
+std::string OriginOf(const Node& node) {
+  if (!node.origins.empty()) return node.origins.front();
+  return node.name.empty() ? node.op_type + "#" + std::to_string(node.index) : node.name;
+}
+
+// Several nodes may carry the same origin: an operator with Transposes around it, copies of a DQ. The one that is the
+// original's own heir has its operator or at least its name.
+int Kinship(const OriginalNode& original, const Node& node) {
+  int score = 0;
+  if (node.Op() == original.op) score += 8;
+  if (node.name == original.name) score += 4;
+  if (node.op_type.find(original.op) != std::string::npos) score += 2;
+  if (!node.origins.empty() && node.origins.front() == original.name) score += 1;
+  return score;
+}
+
+class FateFinder {
+ public:
+  FateFinder(const Graph& graph, const Trace& trace, const RuleSet& rules, const Target& target)
+      : index_(trace), trace_(trace), rules_(rules), target_(target) {
+    ForEachNode(graph, [&](const Graph& where, const Node& node) {
+      all_.push_back({&where, &node});
+      for (const std::string& origin : node.origins) by_origin_[origin].push_back({&where, &node});
+    });
+  }
+
+  Fates Run(const std::vector<OriginalNode>& original) {
+    Fates fates;
+    for (const OriginalNode& node : original) fates.nodes.push_back(FateOf(node));
+    std::map<std::string, const TraceEntry*> makers;
+    for (const TraceEntry& entry : trace_) {
+      for (const std::string& name : entry.created) makers[name] = &entry;
+    }
+    for (const FinalNode& at : all_) {
+      if (heirs_.count(at.node) > 0) continue;
+      const auto maker = makers.find(at.node->name);
+      fates.inserted.push_back({at.node->name, at.node->Op(), maker == makers.end() ? "" : NameOf(*maker->second),
+                                at.node->origins});
+    }
+    return fates;
+  }
+
+ private:
+  static std::string NameOf(const TraceEntry& entry) { return entry.rule.empty() ? entry.stage : entry.rule; }
+
+  NodeFate FateOf(const OriginalNode& original) {
+    NodeFate fate;
+    fate.node = original;
+    const FinalNode heir = HeirOf(original);
+    const bool is_quantizer = heir.node != nullptr && IsQuantizer(rules_, heir.node->Op());
+    if (heir.node != nullptr && is_quantizer == original.quantizer) {
+      Judge(heir, fate);
+    } else {
+      fate.fate = Fate::kRemoved;
+    }
+    if (fate.fate != Fate::kRemoved) {
+      fate.into = heir.node->Op();
+      fate.now = heir.node->name;
+      // A node that merely merged into another keeps that one free for its own original.
+      if (OriginOf(*heir.node) == original.name || heir.node->name == original.name) heirs_.insert(heir.node);
+    }
+    NameDecider(fate);
+    if (fate.fate == Fate::kFloat) fate.reason = ReasonFor(rules_, target_, index_, original.name, original.op);
+    return fate;
+  }
+
+  FinalNode HeirOf(const OriginalNode& original) const {
+    const auto found = by_origin_.find(original.name);
+    if (found == by_origin_.end()) return {};
+    return *std::max_element(found->second.begin(), found->second.end(), [&](const FinalNode& a, const FinalNode& b) {
+      return Kinship(original, *a.node) < Kinship(original, *b.node);
+    });
+  }
+
+  void Judge(const FinalNode& heir, NodeFate& fate) const {
+    const Node& node = *heir.node;
+    const bool own = OriginOf(node) == fate.node.name || node.name == fate.node.name;
+    if (fate.node.quantizer) {
+      fate.fate = own ? Fate::kConversion : Fate::kRemoved;
+      return;
+    }
+    const bool floating = IsFloating(*heir.graph, node);
+    if (node.Op() == fate.node.op && own) {
+      fate.fate = Unchanged(heir, floating, fate.node.floating);
+    } else if (TouchesBytes(heir)) {
+      fate.fate = Fate::kInt8;
+    } else if (floating) {
+      fate.fate = own ? Fate::kFloat : Fate::kFused;
+    } else {
+      fate.fate = own ? Fate::kOther : Fate::kRemoved;
+    }
+  }
+
+  static Fate Unchanged(const FinalNode& heir, bool floating, bool was_floating) {
+    const Graph& graph = *heir.graph;
+    const Node& node = *heir.node;
+    if (floating) return Fate::kFloat;
+    if (was_floating) return HasOutput(graph, node, IsByte) ? Fate::kMoved : Fate::kDqDropped;
+    // A model may bring int8 operators: they read and write bytes.
+    return HasDataInput(graph, node, IsByte) && HasOutput(graph, node, IsByte) ? Fate::kInt8 : Fate::kOther;
+  }
+
+  // The last rule or pass that fired and concerns the node; a rule of the four groups is preferred.
+  void NameDecider(NodeFate& fate) const {
+    const TraceEntry* decider = nullptr;
+    for (const TraceEntry* entry : index_.Fired(fate.node.name)) {
+      const bool unit = entry->group != Group::kPattern;
+      if (decider == nullptr || unit || decider->group == Group::kPattern) decider = entry;
+    }
+    if (decider == nullptr) return;
+    fate.rule = NameOf(*decider);
+    fate.place = decider->where.ToString();
+  }
+
+  TraceIndex index_;
+  const Trace& trace_;
+  const RuleSet& rules_;
+  const Target& target_;
+  std::vector<FinalNode> all_;
+  std::map<std::string, std::vector<FinalNode>> by_origin_;
+  std::set<const Node*> heirs_;
+};
+
+struct FateName {
+  std::string_view name;
+  std::string_view words;
+};
+
+FateName NamesOf(Fate fate) {
+  switch (fate) {
+    case Fate::kInt8:
+      return {"int8", "int8"};
+    case Fate::kMoved:
+      return {"moved", "moved as int8"};
+    case Fate::kDqDropped:
+      return {"dq-dropped", "reads int8"};
+    case Fate::kFloat:
+      return {"float", "stays float"};
+    case Fate::kFused:
+      return {"fused", "part of a float operator"};
+    case Fate::kRemoved:
+      return {"removed", "gone"};
+    case Fate::kConversion:
+      return {"conversion", "converts"};
+    case Fate::kOther:
+      return {"other", "no float numbers"};
+  }
+  return {"", ""};
+}
+
+}  // namespace
+
+std::string_view Name(Fate fate) { return NamesOf(fate).name; }
+std::string_view Words(Fate fate) { return NamesOf(fate).words; }
+
+std::vector<OriginalNode> ListNodes(const Graph& graph, const RuleSet& rules) {
+  std::vector<OriginalNode> nodes;
+  ForEachNode(graph, [&](const Graph& where, const Node& node) {
+    nodes.push_back({OriginOf(node), node.Op(), IsFloating(where, node), IsQuantizer(rules, node.Op())});
+  });
+  return nodes;
+}
+
+Fates FindFates(const std::vector<OriginalNode>& original, const Graph& graph, const Trace& trace,
+                const RuleSet& rules, const Target& target) {
+  return FateFinder(graph, trace, rules, target).Run(original);
+}
+
+}  // namespace rulerun

@@ -1,0 +1,32 @@
+// Runs a layout pass over a graph in ONNX text and shows what came out as one expression per graph output.
+#ifndef RULERUN_TESTS_ENGINE_PASSES_LAYOUT_LAYOUT_TEST_UTIL_H_
+#define RULERUN_TESTS_ENGINE_PASSES_LAYOUT_LAYOUT_TEST_UTIL_H_
+
+#include <string>
+
+#include "engine/graph/model.h"
+#include "engine/passes/pass.h"
+
+namespace rulerun {
+
+struct PassRun {
+  int opset = 17;
+  std::string provider;  // of the stage and of every node; "": level 1
+  int64_t block = 8;     // of channels
+  bool fp16 = false;     // the platform's fp16_vector
+};
+
+// The model, as the text gives it.
+Model ParseGraph(const std::string& text, int opset = 17);
+
+// Runs the pass of that name with the table of rules/ort130.yaml, and Resolve after it. A failure is told in place of
+// the result: "error: ...".
+std::string Run(const std::string& pass, const std::string& text, const PassRun& run = {});
+Result<PassResult> RunOn(const std::string& pass, Model& model, const PassRun& run = {});
+
+// "y = Relu(Transpose<perm=[1, 0]>(x)); z = ...": attributes that are not the default, small constants as their numbers.
+std::string Show(const Graph& graph);
+
+}  // namespace rulerun
+
+#endif  // RULERUN_TESTS_ENGINE_PASSES_LAYOUT_LAYOUT_TEST_UTIL_H_
