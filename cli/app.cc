@@ -13,11 +13,15 @@ namespace rulerun::cli {
 namespace {
 
 constexpr auto kCommands = std::to_array<Command>({
-    {"optimize", "rewrite a model and save the result", RunOptimize},
-    {"run", "rewrite a model and run it once", RunRun},
     {"coverage", "which operators become int8, which stay float, and why", RunCoverage},
     {"explain", "what every rule said about a node", RunExplain},
+    {"inspect", "operators at every level, constants by role, sizes", RunInspect},
+    {"optimize", "rewrite a model and save the result", RunOptimize},
+    {"run", "rewrite a model and run it once", RunRun},
+    {"bench", "how long a model takes", RunBench},
+    {"check", "read a rule set and tell what is wrong with it", RunCheck},
     {"test", "run the tests that a rule set carries", RunTest},
+    {"ops", "operators that have a kernel", RunOps},
 });
 
 std::string Help() {

@@ -16,6 +16,10 @@ Result<int> RunRun(const Arguments& arguments);
 Result<int> RunCoverage(const Arguments& arguments);
 Result<int> RunExplain(const Arguments& arguments);
 Result<int> RunTest(const Arguments& arguments);
+Result<int> RunInspect(const Arguments& arguments);
+Result<int> RunCheck(const Arguments& arguments);
+Result<int> RunOps(const Arguments& arguments);
+Result<int> RunBench(const Arguments& arguments);
 Result<int> RunModel(const Arguments& arguments);  // without a command
 
 struct Command {

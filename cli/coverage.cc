@@ -1,7 +1,6 @@
 // rulerun coverage, and rulerun MODEL: what became of every operator, and why some stay float.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/console.h"
@@ -37,8 +36,8 @@ std::string Outcome(const OpCoverage& row) {
   std::vector<std::string> parts;
   if (row.int8 > 0) parts.push_back(Join(Keys(row.into), ", "));
   if (row.moved > 0) parts.push_back("the operator itself, on int8");
-  if (!row.float_into.empty()) parts.push_back("float " + Join(Keys(row.float_into), ", "));
-  if (row.in_float > 0) parts.push_back("float: " + MostFrequent(row.reasons));
+  const std::string as = row.float_into.empty() ? "" : ", as " + Join(Keys(row.float_into), ", ");
+  if (row.in_float > 0) parts.push_back("float" + as + ": " + MostFrequent(row.reasons));
   const bool gone_alone = row.gone > 0 && !row.removers.begin()->first.empty();
   if (row.gone > 0) parts.push_back(gone_alone ? "gone: " + MostFrequent(row.removers) : "gone");
   if (row.other > 0 && parts.empty()) parts.push_back("no float numbers");
@@ -132,19 +131,29 @@ struct CoverageOptions {
   bool nodes = false;
 };
 
+Result<Coverage> CoverModel(const std::string& path, const Setup& setup) {
+  RULERUN_ASSIGN(Model model, LoadModel(path, setup.rules->schemas));
+  return MeasureCoverage(model, *setup.rules, setup.target, KernelRegistry::Default());
+}
+
 Result<int> Cover(const CoverageOptions& options) {
   Progress progress(options.target.quiet);
   progress.Say("reading rules");
   RULERUN_ASSIGN(const Setup setup, MakeSetup(options.target));
   RULERUN_ASSIGN(const std::vector<std::string> paths, FindModels(options.models));
   std::vector<Coverage> reports;
+  int exit_code = 0;
   for (const std::string& path : paths) {
-    progress.Say("reading " + path);
-    RULERUN_ASSIGN(Model model, LoadModel(path, setup.rules->schemas));
     progress.Say("rewriting " + path);
-    RULERUN_ASSIGN(Coverage coverage,
-                   MeasureCoverage(model, *setup.rules, setup.target, KernelRegistry::Default()));
-    reports.push_back(std::move(coverage));
+    auto coverage = CoverModel(path, setup);
+    if (coverage.ok()) {
+      reports.push_back(std::move(coverage).value());
+      continue;
+    }
+    if (paths.size() == 1) return coverage.error();
+    progress.Done();
+    PrintError(coverage.error());  // the other models still count
+    exit_code = ExitCode(coverage.error().kind);
   }
   progress.Done();
   std::string text;
@@ -156,7 +165,7 @@ Result<int> Cover(const CoverageOptions& options) {
     }
   }
   RULERUN_RETURN_IF_ERROR(Print(text));
-  return 0;
+  return exit_code;
 }
 
 Result<int> ParseAndCover(const std::string& name, const Arguments& arguments) {

@@ -44,16 +44,6 @@ TYPES = {
     'QuantizeLinear': 'y_zero_point | uint8',
     'QGemm': 'y_zero_point | float',
 }
-SIMPLIFIED = '''
-  # ONNX Runtime keeps this one in ONNX's own domain.
-  SimplifiedLayerNormalization:
-    domain: ""
-    inputs: T X, V scale
-    outputs: V Y, U inv_std_var?
-    attributes: int axis = -1, float epsilon = 1e-05, int stash_type = 1
-    types: {T: [bfloat16, double, float, float16], U: [double, float], V: [bfloat16, double, float, float16]}
-    shape: like Relu(X)
-'''
 
 
 def element(type_name):
@@ -127,9 +117,7 @@ def main(source, folder):
                 f'domain: {domain}', 'ops:']
         text += [operator(name, schema) for name, schema in sorted(operators.items())]
         body = '\n'.join(text) + '\n'
-        if domain == 'com.microsoft':
-            body += SIMPLIFIED
-        else:
+        if domain != 'com.microsoft':
             body = re.sub(r'\n    shape: .*', '', body)
         with open(os.path.join(folder, target), 'w', encoding='utf-8') as file:
             file.write(body)

@@ -115,13 +115,19 @@ class Resolver {
 
   // Of an operator that ONNX does not define: the shapes are those of an ONNX operator on some of its inputs.
   std::vector<ValueType> InferLike(Scope& scope, const Node& node, const OpSchema& schema) {
-    if (schema.like.empty()) return {};
+    if (schema.like.empty() || !LikeHolds(node, schema)) return {};
     const int opset = scope.graph().Opset("");
     const OnnxSchema* like = FindOnnxSchema("", schema.like, opset > 0 ? opset : kNewestOpset);
     if (like == nullptr) return {};
     std::vector<ValueId> inputs;
     for (const int slot : schema.like_inputs) {
       inputs.push_back(slot < 0 ? kNoValue : node.input(static_cast<size_t>(slot)));
+    }
+    if (schema.like_step > 0) {
+      const auto step = static_cast<size_t>(schema.like_step);
+      for (size_t slot = static_cast<size_t>(schema.like_inputs.back()) + step; slot < node.inputs.size(); slot += step) {
+        inputs.push_back(node.input(slot));
+      }
     }
     while (!inputs.empty() && inputs.back() == kNoValue) inputs.pop_back();
     NodeContext context(scope, node, std::move(inputs), SubgraphResolver());
@@ -133,6 +139,18 @@ class Resolver {
     std::vector<ValueType> types;
     for (const onnx::TypeProto& type : context.outputs()) types.push_back(ToValueType(type));
     return types;
+  }
+
+  static bool LikeHolds(const Node& node, const OpSchema& schema) {
+    return std::all_of(schema.like_if.begin(), schema.like_if.end(),
+                       [&](const auto& wanted) { return IntOr(node.attributes, wanted.first, 0) == wanted.second; });
+  }
+
+  // The element type of the first output where another input than those of its constraint decides it.
+  static DataType OutputElement(const Scope& scope, const Node& node, const OpSchema& schema) {
+    if (schema.output_type_of < 0) return DataType::kUndefined;
+    const ValueId input = node.input(static_cast<size_t>(schema.output_type_of));
+    return input == kNoValue ? schema.output_otherwise : scope.graph().TypeOf(input).element;
   }
 
   static Error InSubgraph(Error error, const Node& node) {
@@ -160,7 +178,11 @@ class Resolver {
                    const TypeBindings& bindings) {
     if (schema.ours->outputs.empty()) return {};
     Value& value = scope.graph().value(node.outputs[slot]);
-    const ValueType type = TypeOfOutput(schema, slot, inferred, bindings);
+    ValueType type = TypeOfOutput(schema, slot, inferred, bindings);
+    if (const DataType element = OutputElement(scope, node, *schema.ours);
+        slot == 0 && schema.onnx == nullptr && element != DataType::kUndefined) {
+      type = {element, std::nullopt, ""};
+    }
     if (Known(type) && Known(value.type) && !SameKind(type, value.type)) {
       return Error{ErrorKind::kModel,
                    "output '" + value.name + "' is declared " + KindName(value.type) + ", but " + node.Op() +

@@ -138,6 +138,11 @@ void Binding::AddCompute(const std::vector<Statement>& lines) {
 
 bool Binding::IsComputed(std::string_view name) const { return compute_.count(std::string(name)) > 0; }
 
+Computed Binding::CaptureOf(std::string_view name) const {
+  const auto capture = captures.find(std::string(name));
+  return capture == captures.end() || !capture->second ? Computed::Absent() : NumberOf(*capture->second);
+}
+
 Computed Binding::ConstantOf(std::string_view name) const {
   const std::string key(name);
   if (IsComputed(name)) {
@@ -150,9 +155,7 @@ Computed Binding::ConstantOf(std::string_view name) const {
     }
     return cache_.at(key);
   }
-  if (const auto capture = captures.find(key); capture != captures.end()) {
-    return capture->second ? NumberOf(*capture->second) : Computed::Absent();
-  }
+  if (captures.count(key) > 0) return CaptureOf(name);
   if (const auto dim = dims.find(key); dim != dims.end()) {
     return dim->second.known() ? Computed::Known(Tensor::Scalar<int64_t>(dim->second.size)) : Computed::Unknown();
   }

@@ -102,6 +102,8 @@ class Binding {
   void AddCompute(const std::vector<Statement>& lines);
   // The constant a name stands for: a constant value, a computed line, a capture, a dimension, an option.
   Computed ConstantOf(std::string_view name) const;
+  // A captured attribute as a constant; absent where the taken alternative captures none of that name.
+  Computed CaptureOf(std::string_view name) const;
   bool IsComputed(std::string_view name) const;
   // The binding with `name` standing for its item `i` alone, for conditions asked once per item.
   Binding Narrowed(const std::vector<std::string>& names, size_t i) const;

@@ -38,7 +38,7 @@ Argument EvaluateOperand(const Binding& binding, const OperandPattern& operand) 
     case OperandPattern::Kind::kList:
       return {Computed::Known(ListTensor(operand)), false};
     case OperandPattern::Kind::kCapture:
-      return {binding.ConstantOf(operand.name), true};
+      return {binding.CaptureOf(operand.name), true};
     case OperandPattern::Kind::kCall:
       return {EvaluateCall(binding, *operand.call, 1).front(), false};
     case OperandPattern::Kind::kName:

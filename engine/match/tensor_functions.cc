@@ -6,6 +6,7 @@
 
 #include "engine/graph/schema.h"
 #include "engine/match/compute.h"
+#include "engine/match/pack_nbits.h"
 
 namespace rulerun {
 namespace {
@@ -113,6 +114,29 @@ Results AsymmetricInt8(const Operands& operands) {
           Computed::Known(Tensor::Scalar<int8_t>(static_cast<int8_t>(std::nearbyint(zero))))};
 }
 
+// PackNBits<default_block = b>(w, scale, zero?): weight, scales, zero points, bits, block size; w is read through a DQ,
+// whose block_size wins.
+Results PackNBitsOf(const Binding& binding, const Call& call, const Operands& operands) {
+  const Results unknown(5, Computed::Unknown());
+  const auto bound = binding.values.find(call.operands.front().name);
+  if (bound == binding.values.end() || bound->second.items.front().quantizer == kNoNode) return unknown;
+  if (!Known(operands[0]) || !Known(operands[1])) return unknown;
+  if (operands.size() > 2 && operands[2].state == Computed::State::kUnknown) return unknown;
+  int64_t wanted = 0;
+  for (const AttrPattern& attribute : call.attributes) {
+    const Computed value = binding.ConstantOf(attribute.values.front().text);
+    if (Known(value)) wanted = ElementAsInt(value.tensor, 0);
+  }
+  const Node& dq = *binding.graph().node(bound->second.items.front().quantizer);
+  const Tensor* zero = operands.size() > 2 && Known(operands[2]) ? &operands[2].tensor : nullptr;
+  auto packed = PackNBits(operands[0].tensor, operands[1].tensor, zero, IntOr(dq.attributes, "block_size", 0), wanted);
+  if (!packed) return unknown;
+  return {Computed::Known(packed->weight), Computed::Known(packed->scales),
+          packed->zeros ? Computed::Known(*packed->zeros) : Computed::Absent(),
+          Computed::Known(Tensor::Scalar<int64_t>(packed->bits)),
+          Computed::Known(Tensor::Scalar<int64_t>(packed->block_size))};
+}
+
 Results ClipBoundsOf(const Binding& binding, const Call& call) {
   const Node* node = binding.NodeOf(call.operands.front().name);
   if (node == nullptr) return {Computed::Absent(), Computed::Absent()};
@@ -182,6 +206,7 @@ std::vector<Computed> CallTensorFunction(const Binding& binding, const Call& cal
   if (name == "Product") return Product(operands);
   if (name == "MulAlongAxis") return MulAlongAxis(call, operands);
   if (name == "AsymmetricInt8") return AsymmetricInt8(operands);
+  if (name == "PackNBits") return PackNBitsOf(binding, call, operands);
   if (name == "ClipBounds") return ClipBoundsOf(binding, call);
   return {Computed::Unknown(), Computed::Unknown(), Computed::Unknown(), Computed::Unknown(), Computed::Unknown()};
 }

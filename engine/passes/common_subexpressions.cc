@@ -35,7 +35,8 @@ bool SameAttributes(const AttributeMap& a, const AttributeMap& b) {
 
 class Merger {
  public:
-  Merger(Determinism deterministic, OpNames never) : deterministic_(std::move(deterministic)), never_(std::move(never)) {}
+  Merger(Determinism deterministic, OpNames never)
+      : deterministic_(std::move(deterministic)), never_(std::move(never)) {}
 
   void Run(Graph& graph) {
     const std::vector<NodeIndex> order = TopologicalOrder(graph);

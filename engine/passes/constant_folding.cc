@@ -141,7 +141,7 @@ class Folder {
       return Decline(graph, node.index, "its result is no tensor");
     }
     if (!kernels_.Has(graph, node, scope_.rules->schemas)) {
-      return Decline(graph, node.index, "the platform has no kernel for " + node.Op() + " of this type");
+      return Decline(graph, node.index, "the platform has no kernel for " + Described(graph, node));
     }
     auto results = Compute(graph, node);
     if (!results.ok()) return Decline(graph, node.index, results.error().message);

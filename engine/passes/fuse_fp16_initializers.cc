@@ -12,7 +12,7 @@ struct FuseTable {
   std::string name;
 };
 
-// The first read of the cast, as far as ONNX Runtime finds it.
+// A cast and the one read of its result.
 struct Candidate {
   NodeIndex cast = kNoNode;
   Use use;
@@ -47,9 +47,7 @@ class Widener {
   void Widen(const Candidate& candidate) {
     const Node& cast = *graph_.node(candidate.cast);
     const std::string value = graph_.value(cast.output(0)).name;
-    const bool by_subgraph = graph_.UsedBySubgraph(cast.output(0));
-    // ONNX Runtime looks for the reader's slot by the cast's own name, which is the value's name for inserted casts.
-    if (by_subgraph || cast.name != value) return Decline(cast);
+    if (graph_.UsedBySubgraph(cast.output(0))) return Decline(cast);
     PassEvent event;
     event.what = "widened the constant '" + graph_.value(cast.input(0)).name + "'";
     event.sources = cast.origins;
@@ -68,7 +66,7 @@ class Widener {
 
   void Decline(const Node& cast) {
     PassEvent event;
-    event.what = "kept '" + CallOf(cast) + "', a cast of the model's own";
+    event.what = "kept '" + CallOf(cast) + "', which a subgraph reads";
     event.changed = false;
     event.sources = cast.origins;
     result_.events.push_back(std::move(event));

@@ -82,8 +82,9 @@ Result<KernelTable> KernelTable::Read(const PassScope& scope) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file.good() && text.empty()) {
-    return Error{ErrorKind::kRules, "the kernel table of platform '" + scope.target->platform->name + "' cannot be read",
-                 path, "Correct `kernels:` of the platform."};
+    return Error{ErrorKind::kRules,
+                 "the kernel table of platform '" + scope.target->platform->name + "' cannot be read", path,
+                 "Correct `kernels:` of the platform."};
   }
   return Parse(text, path);
 }
@@ -147,9 +148,8 @@ bool KernelTable::Has(const Graph& graph, const Node& node, const ExternalSchema
   const auto found = rows_.find(node.Op());
   if (found == rows_.end()) return false;
   const OpSchema* schema = SchemaOf(graph, node, schemas);
-  return std::any_of(found->second.begin(), found->second.end(), [&](const Row& row) {
-    return Covers(row, node.since_version) && Fits(row, graph, node, schema);
-  });
+  return std::any_of(found->second.begin(), found->second.end(),
+                     [&](const Row& row) { return Covers(row, node.since_version) && Fits(row, graph, node, schema); });
 }
 
 bool KernelTable::HasFor(const Node& node, const Types& types) const {

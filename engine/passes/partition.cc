@@ -1,6 +1,5 @@
 #include "engine/graph/function_body.h"
 #include "engine/graph/resolve.h"
-#include "engine/graph/type_name.h"
 #include "engine/passes/kernel_table.h"
 #include "engine/passes/passes.h"
 #include "engine/passes/tools.h"
@@ -98,15 +97,6 @@ class Partitioner {
     }
   }
 
-  // "Conv(float16, float16)"
-  static std::string Described(const Graph& graph, const Node& node) {
-    std::string types;
-    for (const ValueId input : node.inputs) {
-      if (input != kNoValue) types += (types.empty() ? "" : ", ") + TypeName(graph.TypeOf(input));
-    }
-    return node.Op() + "(" + types + ")";
-  }
-
   const KernelTable& kernels_;
   const ExternalSchemas& schemas_;
   const std::string provider_;
@@ -115,8 +105,8 @@ class Partitioner {
 
 }  // namespace
 
-// Only for a model that has functions of its own, whose calls were replaced on reading it: ONNX Runtime then opens ONNX's
-// functions before the first level, too. Reading changes a graph in no other way.
+// Only for a model that has functions of its own, whose calls were replaced on reading it: ONNX Runtime then opens
+// ONNX's functions before the first level, too. Reading changes a graph in no other way.
 Result<PassResult> InlineLocalFunctions(const PassScope& scope) {
   if (!scope.graph->modified()) return PassResult();
   RULERUN_ASSIGN(const KernelTable kernels, KernelTable::Read(scope));

@@ -18,6 +18,7 @@ constexpr std::pair<std::string_view, Pass> kPasses[] = {
     {"common-subexpressions", &CommonSubexpressions},
     {"constant-folding", &ConstantFolding},
     {"partition", &Partition},
+    {"require-kernels", &RequireKernels},
     {"qdq-propagation", &QdqPropagation},
     {"insert-casts", &InsertCasts},
     {"fuse-fp16-initializers", &FuseFp16Initializers},

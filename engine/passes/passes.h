@@ -28,6 +28,9 @@ Result<PassResult> FuseFp16Initializers(const PassScope& scope);
 Result<PassResult> WeightsS8ToU8(const PassScope& scope);
 Result<PassResult> DqWeightsS8ToU8(const PassScope& scope);
 
+// Refuses a model with a node that the platform has no kernel for, as ONNX Runtime does in the end.
+Result<PassResult> RequireKernels(const PassScope& scope);
+
 }  // namespace rulerun
 
 #endif  // RULERUN_ENGINE_PASSES_PASSES_H_

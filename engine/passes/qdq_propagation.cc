@@ -15,9 +15,9 @@ struct PropagationTable {
   OpNames quantize;
   OpNames dequantize;
   OpVersions movable;
-  std::vector<std::string> attributes;  // of a Q that its new DQ takes over
-  int64_t output_type_since = 0;        // from this version on a new Q says its type
-  std::optional<std::set<DataType>> types;  // of data that may be moved; absent: any
+  std::vector<std::string> attributes;        // of a Q that its new DQ takes over
+  int64_t output_type_since = 0;              // from this version on a new Q says its type
+  std::optional<std::set<DataType>> types;    // of data that may be moved; absent: any
   std::string before, between, after, q, dq;  // names
 };
 

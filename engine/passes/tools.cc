@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "engine/graph/type_name.h"
+
 namespace rulerun {
 
 bool Serves(const PassScope& scope, const std::string& provider) {
@@ -39,6 +41,14 @@ void RefreshOuterReads(Graph& graph) {
 }
 
 std::string CallOf(const Node& node) { return node.name.empty() ? node.op_type : node.name; }
+
+std::string Described(const Graph& graph, const Node& node) {
+  std::string types;
+  for (const ValueId input : node.inputs) {
+    if (input != kNoValue) types += (types.empty() ? "" : ", ") + TypeName(graph.TypeOf(input));
+  }
+  return node.Op() + "(" + types + ")";
+}
 
 void PruneUp(Graph& graph, NodeIndex start, std::vector<std::string>& removed) {
   std::deque<NodeIndex> open{start};

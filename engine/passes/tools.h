@@ -25,6 +25,8 @@ void AddOrigins(const std::vector<std::string>& more, std::vector<std::string>& 
 
 // How a node is called in an event: its name, or its operator where it has none.
 std::string CallOf(const Node& node);
+// The operator with the types of its inputs, for an event: "Sum(float16, float16)".
+std::string Described(const Graph& graph, const Node& node);
 
 // Removes the node, unless something else reads it, and then what only fed the nodes removed: stops at graph outputs
 // and at what others read (inventory-fp32.md 0.4, prune_up). Adds the names of removed nodes to `removed`.
@@ -37,4 +39,3 @@ void RefreshOuterReads(Graph& graph);
 }  // namespace rulerun
 
 #endif  // RULERUN_ENGINE_PASSES_TOOLS_H_
-

@@ -25,21 +25,24 @@ struct WeightsTable {
   int64_t bound = 0;
   std::vector<Row> rows;
   std::string converted_name, zero_point_name;
+  bool share = false;  // nodes may share a constant; otherwise that is an error
 };
 
 class Converter {
  public:
   Converter(const PassScope& scope, const WeightsTable& table) : scope_(scope), table_(table) {}
 
-  void Run(Graph& graph) {
+  Status Run(Graph& graph) {
     for (const NodeIndex index : TopologicalOrder(graph)) {
       const Node& node = *graph.node(index);
-      for (Graph* subgraph : graph.Subgraphs(node)) Run(*subgraph);
+      for (Graph* subgraph : graph.Subgraphs(node)) RULERUN_RETURN_IF_ERROR(Run(*subgraph));
       if (!Serves(scope_, node.provider)) continue;
       const auto row = std::find_if(table_.rows.begin(), table_.rows.end(),
                                     [&](const Row& candidate) { return Contains(candidate.ops, node); });
-      if (row != table_.rows.end() && Applies(graph, node, *row)) Convert(graph, index, *row);
+      if (row == table_.rows.end() || !Applies(graph, node, *row)) continue;
+      RULERUN_RETURN_IF_ERROR(Convert(graph, index, *row));
     }
+    return {};
   }
 
   PassResult TakeResult() { return std::move(result_); }
@@ -72,15 +75,14 @@ class Converter {
                        [this](int8_t value) { return value < -table_.bound || value > table_.bound; });
   }
 
-  void Convert(Graph& graph, NodeIndex index, const Row& row) {
+  Status Convert(Graph& graph, NodeIndex index, const Row& row) {
     const Node& node = *graph.node(index);
     PassEvent event;
     event.what = "made the weights of '" + CallOf(node) + "' unsigned";
     event.sources = node.origins;
     for (const WeightSlots& slots : row.weights) {
-      const ValueId weight = Unsigned(graph, InputAt(node, slots.weight));
-      const ValueId zero_point = InputAt(node, slots.zero_point);
-      const ValueId shifted = zero_point == kNoValue ? NewZeroPoint(graph) : Unsigned(graph, zero_point);
+      RULERUN_ASSIGN(const ValueId weight, Unsigned(graph, node, InputAt(node, slots.weight)));
+      RULERUN_ASSIGN(const ValueId shifted, ShiftedZeroPoint(graph, node, InputAt(node, slots.zero_point)));
       event.created.push_back(graph.value(weight).name);
       event.created.push_back(graph.value(shifted).name);
       graph.SetInput(index, slots.weight, weight);
@@ -88,13 +90,21 @@ class Converter {
     }
     result_.modified = true;
     result_.events.push_back(std::move(event));
+    return {};
   }
 
-  // Nodes that share a constant share the converted one.
-  ValueId Unsigned(Graph& graph, ValueId id) const {
+  // ONNX Runtime makes the constant of a second node under the same name again, and fails.
+  Result<ValueId> Unsigned(Graph& graph, const Node& node, ValueId id) const {
     const std::string name = Fill(table_.converted_name, {{"value", graph.value(id).name}});
     const auto known = graph.Find(name);
-    if (known && graph.LocalConstant(*known) != nullptr) return *known;
+    if (known && graph.value(*known).initializer) {
+      if (table_.share) return *known;
+      return Error{ErrorKind::kRefused,
+                   "the unsigned form of '" + graph.value(id).name +
+                       "' exists already, for another node: ONNX Runtime "
+                       "fails here",
+                   "node '" + CallOf(node) + "'", "Give each node its own weights and zero points."};
+    }
     const Tensor& original = *graph.LocalConstant(id);
     Tensor converted(DataType::kUint8, original.dims());
     const auto from = original.values<int8_t>();
@@ -103,7 +113,8 @@ class Converter {
     return graph.AddInitializer(name, std::move(converted));
   }
 
-  ValueId NewZeroPoint(Graph& graph) const {
+  Result<ValueId> ShiftedZeroPoint(Graph& graph, const Node& node, ValueId zero_point) const {
+    if (zero_point != kNoValue) return Unsigned(graph, node, zero_point);
     return graph.AddInitializer(graph.UniqueValueName(table_.zero_point_name),
                                 Tensor::Scalar<uint8_t>(static_cast<uint8_t>(kToUnsigned)));
   }
@@ -134,13 +145,15 @@ Result<PassResult> Run(const PassScope& scope, std::string_view pass) {
   RULERUN_ASSIGN(const Table names, table.Sub("names"));
   RULERUN_ASSIGN(weights.converted_name, names.Text("converted"));
   RULERUN_ASSIGN(weights.zero_point_name, names.Text("zero_point"));
+  const Yaml* share = table.Find("share");
+  weights.share = share != nullptr && share->AsBool().value_or(false);
   RULERUN_ASSIGN(const std::vector<Table> rows, table.Maps("rows"));
   for (const Table& row : rows) {
     RULERUN_ASSIGN(Row read, ReadRow(row));
     weights.rows.push_back(std::move(read));
   }
   Converter converter(scope, weights);
-  converter.Run(*scope.graph);
+  RULERUN_RETURN_IF_ERROR(converter.Run(*scope.graph));
   RefreshOuterReads(*scope.graph);
   return converter.TakeResult();
 }

@@ -16,7 +16,7 @@ Computed ConstantOf(const Binding& binding, const AttrValue& value) {
     case AttrValue::Kind::kFloat:
       return Computed::Known(Tensor::Scalar<float>(static_cast<float>(value.number)));
     case AttrValue::Kind::kCapture:
-      return binding.ConstantOf(value.text);
+      return binding.CaptureOf(value.text);
     case AttrValue::Kind::kName:
       if (binding.Declares(value.text) || binding.IsComputed(value.text)) return binding.ConstantOf(value.text);
       if (const auto type = ParseDataType(value.text)) {
@@ -83,7 +83,7 @@ std::optional<Attribute> Evaluate(const Binding& binding, const AttrValue& value
   if (value.kind == AttrValue::Kind::kList) return ListValue(binding, value, schema, name);
   if (value.kind == AttrValue::Kind::kCapture) {
     const auto capture = binding.captures.find(value.text);
-    if (capture != binding.captures.end()) return capture->second;
+    return capture == binding.captures.end() ? std::nullopt : capture->second;
   }
   const Computed constant = ConstantOf(binding, value);
   if (constant.state != Computed::State::kKnown || constant.tensor.count() == 0) return std::nullopt;

@@ -14,8 +14,13 @@ bool KnownOperator(const ExternalSchemas& external, std::string_view name) {
 
 std::vector<int> OperatorVersions(const ExternalSchemas& external, std::string_view name) {
   const OpName op = SplitOpName(name);
-  if (const OpSchema* schema = external.Find(op.domain, op.type)) return {schema->since_version};
-  return SinceVersions(op.domain, op.type);
+  std::vector<int> versions = SinceVersions(op.domain, op.type);
+  // A rule set may bring an operator that ONNX has too, for opsets before ONNX's first version.
+  const OpSchema* brought = external.Find(op.domain, op.type);
+  if (brought != nullptr && (versions.empty() || brought->since_version < versions.front())) {
+    versions.insert(versions.begin(), brought->since_version);
+  }
+  return versions;
 }
 
 std::vector<const OpSchema*> SchemasOf(const RuleSet& rules, const std::string& name) {

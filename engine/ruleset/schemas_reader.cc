@@ -188,7 +188,8 @@ class ListReader {
 };
 
 constexpr auto kSchemaKeys =
-    std::to_array<std::string_view>({"domain", "inputs", "outputs", "attributes", "types", "shape", "type", "note"});
+    std::to_array<std::string_view>(
+        {"domain", "inputs", "outputs", "attributes", "other-attributes", "types", "shape", "type", "note"});
 
 void ReadTypeConstraints(const Yaml& types, OpSchema& schema, Diagnostics& errors) {
   for (const auto& [name, value] : types.entries) {
@@ -234,6 +235,7 @@ void ReadSchema(const std::string& name, const Yaml& map, const std::string& dom
   if (const Yaml* inputs = map.Get("inputs")) schema.inputs = ListReader(*inputs, errors).Parameters();
   if (const Yaml* outputs = map.Get("outputs")) schema.outputs = ListReader(*outputs, errors).Parameters();
   if (const Yaml* attributes = map.Get("attributes")) ListReader(*attributes, errors).Attributes(schema);
+  if (const Yaml* lax = map.Get("other-attributes")) schema.unchecked_attributes = lax->AsBool().value_or(false);
   if (const Yaml* shape = map.Get("shape")) ListReader(*shape, errors).Shape(schema);
   if (const Yaml* type = map.Get("type")) ListReader(*type, errors).OutputType(schema);
   CheckParameterTypes(schema.inputs, schema, map.where, errors);

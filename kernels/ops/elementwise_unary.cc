@@ -3,6 +3,7 @@
 #include <limits>
 #include <numbers>
 
+#include "kernels/ops/gelu.h"
 #include "kernels/ops/op.h"
 #include "kernels/ops/vector_math.h"
 
@@ -131,21 +132,6 @@ struct HardSwish {
 
 double Logistic(double x) { return x > 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 
-// ONNX Runtime's order of operations; `erf` and `tanh` are the vector functions.
-void GeluErf(const float* x, float* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = x[i] * 0.70710678118654752f;
-  VectorErf(y, y, count);
-  for (int64_t i = 0; i < count; ++i) y[i] = (0.5f * x[i]) * (y[i] + 1.0f);
-}
-
-void GeluTanh(const float* x, float* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    y[i] = x[i] * (0.035677408136300125f * x[i] * x[i] + 0.7978845608028654f);
-  }
-  VectorTanh(y, y, count);
-  for (int64_t i = 0; i < count; ++i) y[i] = (0.5f * x[i]) * (y[i] + 1.0f);
-}
-
 double GeluDouble(double x, bool tanh) {
   if (!tanh) return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
   return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
@@ -155,7 +141,7 @@ Result<std::unique_ptr<Kernel>> MakeGelu(const KernelRequest& request) {
   const bool tanh = StringOr(*request.attributes, "approximate", "none") == "tanh";
   return MakeKernel([tanh](KernelContext& context) -> Status {
     RULERUN_ASSIGN(const Tensor* x, Required(context, 0));
-    if (x->type() == DataType::kFloat) return MapArrays(context, *x, tanh ? GeluTanh : GeluErf);
+    if (x->type() == DataType::kFloat) return MapArrays(context, *x, tanh ? VectorGeluTanh : VectorGelu);
     return Map<double, double>(context, *x, [tanh](double v) { return GeluDouble(v, tanh); });
   });
 }
@@ -168,11 +154,8 @@ Result<std::unique_ptr<Kernel>> MakeSwish(const KernelRequest& request) {
       return Map<double, double>(context, *x,
                                  [alpha](double v) { return v * Logistic(static_cast<double>(alpha) * v); });
     }
-    return MapArrays(context, *x, [alpha](const float* from, float* to, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) to[i] = from[i] * alpha;
-      VectorLogistic(to, to, count);
-      for (int64_t i = 0; i < count; ++i) to[i] = from[i] * to[i];
-    });
+    return MapArrays(context, *x,
+                     [alpha](const float* from, float* to, int64_t count) { VectorSwish(from, alpha, to, count); });
   });
 }
 

@@ -81,8 +81,7 @@ void MultiplyOne(const Layout& layout, const float* a, const float* b, PackedMat
   std::vector<float> copy;
   if (layout.trans_a) copy = Untransposed(a, layout);
   GemmPanels(layout.trans_a ? copy.data() : a, layout.depth, layout.rows, packed.panel(0), layout.depth, layout.columns,
-             c, layout.columns);
-  return true;
+             c, layout.columns, UnpackedOrder(layout.depth, layout.columns));
 }
 
 Status MultiplyFloats(const Layout& layout, const float* a, const float* b, const PackedMatrix& constant, float* c,

@@ -56,7 +56,11 @@ const std::vector<HandlerKind>& HandlerKinds() {
   return kKinds;
 }
 
-bool PushSimple(const Push& push, const HandlerRow& /*row*/) { return PushData(push); }
+bool PushSimple(const Push& push, const HandlerRow& row) {
+  const auto& inputs = push.target().inputs;
+  const bool others = std::any_of(inputs.begin() + 1, inputs.end(), [](ValueId id) { return id != kNoValue; });
+  return !(row.alone && others) && PushData(push);
+}
 
 bool PushBroadcast(const Push& push, const HandlerRow& /*row*/) {
   if (!push.transposer.UnsqueezeInputs(push.node, push.slots, push.perm.size())) return false;

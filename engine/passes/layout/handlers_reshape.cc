@@ -59,7 +59,8 @@ bool Combine(const Push& push, const Perm& second) {
   return true;
 }
 
-// What a Reshape of `from` to `asked` gives, without 0 and -1; std::nullopt where that cannot be told or the rank changes.
+// What a Reshape of `from` to `asked` gives, without 0 and -1; std::nullopt where that cannot be told or the rank
+// changes.
 std::optional<Dims> ReshapedDims(const Dims& from, const Dims& asked, bool zero_is_size) {
   if (from.size() != asked.size()) return std::nullopt;
   int64_t total = 1;
@@ -172,6 +173,8 @@ bool PushTranspose(const Push& push, const HandlerRow& /*row*/) {
   return Combine(push, *second);
 }
 
-bool PushReshape(const Push& push, const HandlerRow& row) { return ReshapeAsTranspose(push, row) || ReshapeSplit(push); }
+bool PushReshape(const Push& push, const HandlerRow& row) {
+  return ReshapeAsTranspose(push, row) || ReshapeSplit(push);
+}
 
 }  // namespace rulerun

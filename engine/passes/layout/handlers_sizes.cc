@@ -66,8 +66,8 @@ bool PushShape(const Push& push, const HandlerRow& row) {
     const auto clamped = [&](int64_t axis) { return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank); };
     const int64_t start = clamped(IntOr(push.target().attributes, "start", 0));
     const int64_t end = clamped(IntOr(push.target().attributes, "end", rank));
-    order = start < end ? std::vector<int64_t>(push.perm.begin() + start, push.perm.begin() + end)
-                        : std::vector<int64_t>();
+    order =
+        start < end ? std::vector<int64_t>(push.perm.begin() + start, push.perm.begin() + end) : std::vector<int64_t>();
     push.edit().ClearAttribute(push.node, "start");
     push.edit().ClearAttribute(push.node, "end");
   }

@@ -103,8 +103,7 @@ void Nchwc::TakeIn(NodeIndex index, const Blocked& blocked) {
 
 NodeIndex Nchwc::AddBlocked(NodeIndex index, const std::string& op, const std::string& suffix,
                             std::vector<ValueId> inputs, AttributeMap attributes) {
-  const std::string name =
-      edit_.graph().UniqueNodeName(edit_.graph().value(edit_.Output(index)).name + suffix);
+  const std::string name = edit_.graph().UniqueNodeName(edit_.graph().value(edit_.Output(index)).name + suffix);
   return edit_.AddNamedNode(op, name, name, std::move(inputs), {kNoValue}, std::move(attributes));
 }
 

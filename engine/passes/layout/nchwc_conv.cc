@@ -22,7 +22,9 @@ Nchwc::SizeSource Nchwc::SizesBehind(const Node& node, const SizeSource& input, 
   const std::vector<int64_t>* strides = Ints(node, "strides");
   const std::vector<int64_t>* dilations = Ints(node, "dilations");
   const std::vector<int64_t>* kernel = Ints(node, "kernel_shape");
-  const auto wrong = [](const std::vector<int64_t>* list, size_t size) { return list != nullptr && list->size() != size; };
+  const auto wrong = [](const std::vector<int64_t>* list, size_t size) {
+    return list != nullptr && list->size() != size;
+  };
   if (wrong(pads, 4) || wrong(strides, 2) || wrong(dilations, 2)) return result;
   if (filter == nullptr && (kernel == nullptr || kernel->size() != 2)) return result;
   const std::string auto_pad = StringOr(node.attributes, "auto_pad", "NOTSET");
@@ -102,8 +104,8 @@ void Nchwc::Convolve(NodeIndex index, const NchwcRow& row) {
   const auto plan = PlanFilter(filter, IntOr(node.attributes, "group", 1));
   if (!plan) return;
   const bool has_bias = node.inputs.size() >= 3;
-  if (has_bias && (graph.LocalConstant(node.input(2)) == nullptr ||
-                   FloatVector(node.input(2), filter.dims()[0]) == nullptr)) {
+  if (has_bias &&
+      (graph.LocalConstant(node.input(2)) == nullptr || FloatVector(node.input(2), filter.dims()[0]) == nullptr)) {
     return;
   }
   std::vector<ValueId> inputs = node.inputs;

@@ -102,10 +102,9 @@ void Nchwc::Multiply(NodeIndex index, const NchwcRow& /*row*/) {
   if (scale == nullptr || scale->type() != DataType::kFloat) return;
   const int64_t channels = input->channels;
   if (scale->dims() != Dims{channels, 1, 1} && scale->dims() != Dims{1, channels, 1, 1}) return;
-  const ValueId filter =
-      edit_.AddConstant("mul_scale", PaddedVector(scale->data<float>(), channels, block_, 1.0F, 4));
-  const NodeIndex made = AddBlocked(index, table_.conv, "_mul_nchwc", {input->value, filter},
-                                    {{"group", RoundUp(channels, block_)}});
+  const ValueId filter = edit_.AddConstant("mul_scale", PaddedVector(scale->data<float>(), channels, block_, 1.0F, 4));
+  const NodeIndex made =
+      AddBlocked(index, table_.conv, "_mul_nchwc", {input->value, filter}, {{"group", RoundUp(channels, block_)}});
   --input->remaining;
   SetBlocked(index, made, channels, SizeSource(input->sizes));
   Remove(index);
@@ -146,7 +145,8 @@ bool Nchwc::TakeInGate(NodeIndex index, const NchwcRow& row, Blocked& input) {
   for (const Use& use : graph.value(gate.input(0)).uses) {
     if (use.node == index) continue;
     const Node& reader = edit_.node(use.node);
-    if (reader.Op() != row.gate->multiply || reader.provider != gate.provider || reader.inputs.size() != 2) return false;
+    if (reader.Op() != row.gate->multiply || reader.provider != gate.provider || reader.inputs.size() != 2)
+      return false;
     const auto reads = [&](ValueId id) { return reader.inputs[0] == id || reader.inputs[1] == id; };
     if (!reads(gate.input(0)) || !reads(gate.output(0))) return false;
     product = &reader;

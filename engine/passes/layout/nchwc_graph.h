@@ -25,14 +25,14 @@ class Nchwc {
   bool Finish();
 
   // The handlers of the table. A node that does not qualify is left as it is.
-  void Transpose(NodeIndex index, const NchwcRow& row);    // to or from channels-last
+  void Transpose(NodeIndex index, const NchwcRow& row);  // to or from channels-last
   void Convolve(NodeIndex index, const NchwcRow& row);
   void Pool(NodeIndex index, const NchwcRow& row);
-  void Multiply(NodeIndex index, const NchwcRow& row);     // two blocked values, or one by a constant per channel
+  void Multiply(NodeIndex index, const NchwcRow& row);  // two blocked values, or one by a constant per channel
   void Add(NodeIndex index, const NchwcRow& row);
   void Concatenate(NodeIndex index, const NchwcRow& row);  // along the channels
   void Activate(NodeIndex index, const NchwcRow& row);
-  void Normalize(NodeIndex index, const NchwcRow& row);    // a depthwise convolution
+  void Normalize(NodeIndex index, const NchwcRow& row);  // a depthwise convolution
   void Resize(NodeIndex index, const NchwcRow& row);
 
  private:
@@ -106,8 +106,8 @@ class Nchwc {
   const NchwcTable& table_;
   int64_t block_;
   std::vector<PassEvent>& events_;
-  std::map<ValueId, Blocked> blocked_;           // by the plain value
-  std::set<ValueId> cut_;                        // plain values whose reads no longer count as edges
+  std::map<ValueId, Blocked> blocked_;  // by the plain value
+  std::set<ValueId> cut_;               // plain values whose reads no longer count as edges
   std::vector<NodeIndex> removed_;
   std::map<ValueId, ValueId> reordered_inputs_;  // plain value -> blocked one
   std::map<std::pair<ValueId, bool>, ValueId> filters_;

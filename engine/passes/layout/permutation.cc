@@ -159,7 +159,9 @@ Dims UnsqueezedDims(const Dims& dims, const Axes& axes) { return *Static(Unsquee
 Dims SqueezedDims(const Dims& dims, const Axes& axes) {
   Dims result;
   for (size_t i = 0; i < dims.size(); ++i) {
-    const auto is_this = [&](int64_t axis) { return (axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis) == static_cast<int64_t>(i); };
+    const auto is_this = [&](int64_t axis) {
+      return (axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis) == static_cast<int64_t>(i);
+    };
     const bool removed = axes.empty() ? dims[i] == 1 : std::any_of(axes.begin(), axes.end(), is_this);
     if (!removed) result.push_back(dims[i]);
   }

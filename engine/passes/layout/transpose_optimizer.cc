@@ -119,8 +119,8 @@ class Optimizer {
     if (constant == nullptr || readers.nodes.empty()) return false;
     const auto numbers = transposes ? PermOf(node) : AxesOf(edit_, table_, node);
     if (!numbers) return false;
-    Tensor folded = transposes ? Transposed(*constant, *numbers)
-                               : constant->Reshaped(SqueezedDims(constant->dims(), *numbers));
+    Tensor folded =
+        transposes ? Transposed(*constant, *numbers) : constant->Reshaped(SqueezedDims(constant->dims(), *numbers));
     edit_.ReplaceReads(readers.nodes, output, edit_.AddConstant(table_.constant, std::move(folded)));
     if (!edit_.HasReaders(output)) edit_.RemoveNode(index);
     edit_.RemoveConstantIfUnused(input);

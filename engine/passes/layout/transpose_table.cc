@@ -7,9 +7,9 @@
 namespace rulerun {
 namespace {
 
-const std::vector<std::string> kRowKeys = {"handler",     "slots",      "ops",      "axis", "axis_since", "two_sides",
-                                           "input_since", "range_since", "zero_since", "assigned", "type", "rank",
-                                           "perms",       "becomes",    "drop_attributes"};
+const std::vector<std::string> kRowKeys = {
+    "handler",    "slots", "ops",      "axis", "axis_since", "two_sides", "input_since", "range_since",
+    "zero_since", "alone", "assigned", "type", "rank",       "perms",     "becomes",     "drop_attributes"};
 
 Slots ReadSlots(const Yaml& row, TableReader& reader) {
   Slots slots;
@@ -17,7 +17,8 @@ Slots ReadSlots(const Yaml& row, TableReader& reader) {
   if (yaml == nullptr) {
     reader.Fail(row, "'slots' must be given");
   } else if (yaml->IsScalar()) {
-    slots.kind = reader.Choice(*yaml, "slots", {"all", "non-scalar"}) == 0 ? Slots::Kind::kAll : Slots::Kind::kNonScalar;
+    slots.kind =
+        reader.Choice(*yaml, "slots", {"all", "non-scalar"}) == 0 ? Slots::Kind::kAll : Slots::Kind::kNonScalar;
   } else if (yaml->IsMap()) {
     reader.CheckKeys(*yaml, {"from", "step"});
     slots.kind = Slots::Kind::kStepped;
@@ -60,6 +61,7 @@ HandlerRow ReadRow(const Yaml& yaml, TableReader& reader) {
     row.two_sides_before = reader.IntOr(*sides, "before", 0);
     row.two_sides_axis = reader.IntOr(*sides, "axis", 1);
   }
+  row.alone = reader.Flag(yaml, "alone");
   row.assigned = reader.Flag(yaml, "assigned");
   row.types = reader.Types(yaml, "type");
   if (const auto rank = reader.Int(yaml, "rank")) row.rank = static_cast<size_t>(*rank);

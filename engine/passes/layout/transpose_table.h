@@ -48,6 +48,7 @@ struct HandlerRow {
   int input_since = 0;          // opset that turned an attribute (axes, pads) into an input
   int range_since = 0;          // shape: opset that brought `start` and `end`
   int zero_since = 0;           // reshape: version that brought `allowzero`
+  bool alone = false;           // simple: only without any other input
   bool assigned = false;        // only nodes that the stage's provider runs
   std::vector<DataType> types;  // of output 0
   std::optional<size_t> rank;

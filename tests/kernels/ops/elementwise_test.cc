@@ -96,6 +96,16 @@ TEST(Elementwise, VectorFunctionsKeepNanAndSaturate) {
   }
 }
 
+TEST(Elementwise, GeluOfMicrosoft) {
+  const Tensor x = Floats({1, 2}, {-1, 0.5f}), bias = Floats({2}, {0.5f, 0.5f});
+  const std::vector<double> exact = {-0.158655, 0.345731}, shifted = {-0.154269, 0.841345};
+  ExpectOutput({"Gelu", {x}, {}, 1, 1, "com.microsoft"}, {1, 2}, exact, 1e-5);
+  ExpectOutput({"BiasGelu", {x, bias}, {}, 1, 1, "com.microsoft"}, {1, 2}, shifted, 1e-5);
+  ExpectOutput({"FastGelu", {x, bias}, {}, 1, 1, "com.microsoft"}, {1, 2}, shifted, 1e-3);
+  ExpectOutput({"QuickGelu", {x}, {{"alpha", 1.0f}}, 1, 1, "com.microsoft"}, {1, 2}, {-0.268941, 0.311230}, 1e-5);
+  EXPECT_NE(ErrorOf({"BiasGelu", {x, Floats({3}, {1, 2, 3})}, {}, 1, 1, "com.microsoft"}), "");
+}
+
 TEST(Elementwise, HalfTypesRunTheFloatKernelAndRoundOnce) {
   Tensor half(DataType::kFloat16, {2});
   half.mutable_data<uint16_t>()[0] = FloatToHalf(1.0f);

@@ -91,6 +91,22 @@ TEST(Normalization, Layer) {
                {3 / std::sqrt(12.5), 4 / std::sqrt(12.5)}, 1e-6);
 }
 
+TEST(Normalization, SkipLayerOfMicrosoft) {
+  const Tensor x = Floats({1, 2, 2}, {1, 2, 3, 4}), skip = Floats({2, 2}, {0, 1, 0, 1}), one = Floats({2}, {1, 1});
+  const OpCall call = {"SkipLayerNormalization", {x, skip, one}, {{"epsilon", 0.0f}}, 1, 4, "com.microsoft"};
+  const Result<std::vector<Tensor>> outputs = RunOp(call);
+  ASSERT_TRUE(outputs.ok()) << ToString(outputs.error());
+  EXPECT_EQ(ToDoubles(outputs->at(0)), (std::vector<double>{-1, 1, -1, 1}));
+  EXPECT_EQ(ToDoubles(outputs->at(3)), (std::vector<double>{1, 3, 3, 5}));
+}
+
+// The order of the partial sums shows in the last bit.
+TEST(Reduce, AddsInTheOrderOfOnnxRuntime) {
+  const float big = 0x1p24f;
+  ExpectOutput({"ReduceSum", {Floats({1, 8}, {big, 1, -big, 0, 0, 1, 0, 0}), Ints({1})}}, {1, 1}, {2});
+  ExpectOutput({"ReduceSum", {Floats({3}, {big, 1, -big}), Ints({0})}}, {1}, {0});
+}
+
 TEST(Order, TopK) {
   const Tensor x = Floats({1, 4}, {1, 4, 4, 2});
   const Result<std::vector<Tensor>> top = RunOp({"TopK", {x, Ints({3})}, {}, 11, 2});

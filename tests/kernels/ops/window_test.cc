@@ -126,6 +126,13 @@ TEST(Pool, MaximumWithIndicesAndCeiling) {
   EXPECT_EQ(ToInts(both->at(1)), (std::vector<int64_t>{4, 5, 7, 8}));
 }
 
+// ONNX Runtime divides towards zero, so that one window may hang over by less than a stride.
+TEST(Pool, OneWindowMayHangOver) {
+  const AttributeMap attributes = {{"kernel_shape", std::vector<int64_t>{2}}, {"strides", std::vector<int64_t>{2}}};
+  ExpectOutput({"MaxPool", {Counting({1, 1, 1})}, attributes, 12}, {1, 1, 1}, {1});
+  EXPECT_NE(ErrorOf({"MaxPool", {Counting({1, 1, 1})}, {{"kernel_shape", std::vector<int64_t>{3}}}, 12}), "");
+}
+
 TEST(Pool, AverageCountsPaddingOnlyWhereAsked) {
   AttributeMap attributes = {{"kernel_shape", std::vector<int64_t>{2, 2}}, {"pads", std::vector<int64_t>{1, 1, 0, 0}}};
   ExpectOutput({"AveragePool", {Counting({1, 1, 2, 2})}, attributes, 19}, {1, 1, 2, 2}, {1, 1.5, 2, 2.5});

@@ -10,19 +10,27 @@
 namespace rulerun {
 namespace {
 
+// The schemas and the three tables of rules/ort130.
 const RuleSet& Rules() {
-  static const std::shared_ptr<const RuleSet> kRules = [] {
-    auto rules = ReadRuleSet(std::string(RULERUN_SOURCE_DIR) + "/rules/ort130.yaml");
-    EXPECT_TRUE(rules.ok()) << (rules.ok() ? "" : ToString(rules.error()));
-    return rules.ok() ? rules.value() : std::make_shared<const RuleSet>();
+  static const RuleSet& kRules = *[] {
+    auto* rules = new RuleSet;
+    const std::string folder = std::string(RULERUN_SOURCE_DIR) + "/rules/";
+    const auto whole = ReadRuleSet(folder + "ort130.yaml");
+    EXPECT_TRUE(whole.ok()) << (whole.ok() ? "" : ToString(whole.error()));
+    if (whole.ok()) rules->schemas = whole.value()->schemas;
+    for (const std::string name : {"transpose", "nhwc", "nchwc"}) {
+      const auto table = ReadYaml(folder + "ort130/passes/" + name + ".yaml");
+      EXPECT_TRUE(table.ok()) << (table.ok() ? "" : ToString(table.error()));
+      if (table.ok()) rules->tables[name] = table.value();
+    }
+    return rules;
   }();
-  return *kRules;
+  return kRules;
 }
 
 const Yaml* TableOf(const std::string& pass) {
   for (const auto& [path, table] : Rules().tables) {
-    const Yaml* name = table.Get("pass");
-    if (name != nullptr && name->scalar == pass) return &table;
+    if (table.Get("pass")->scalar == pass) return &table;
   }
   return nullptr;
 }
@@ -76,6 +84,13 @@ std::string Show(const Graph& graph) {
   return Join(outputs, "; ");
 }
 
+std::string Zeros(const std::string& type, const std::vector<int64_t>& dims, const std::string& name) {
+  std::vector<std::string> sizes;
+  for (const int64_t size : dims) sizes.push_back(std::to_string(size));
+  const std::vector<std::string> zeros(static_cast<size_t>(*ElementCount(dims)), "0");
+  return type + "[" + Join(sizes, ",") + "] " + name + " = {" + Join(zeros, ", ") + "}";
+}
+
 Model ParseGraph(const std::string& text, int opset) {
   auto model = ParseModelText(text, {{"", opset}, {"com.microsoft", 1}}, Rules().schemas);
   EXPECT_TRUE(model.ok()) << (model.ok() ? "" : ToString(model.error()));
@@ -91,7 +106,6 @@ Result<PassResult> RunOn(const std::string& pass, Model& model, const PassRun& r
   scope.graph = model.graph.get();
   scope.rules = &Rules();
   scope.target = &target;
-  scope.kernels = &KernelRegistry::Default();
   scope.table = TableOf(pass);
   if (!run.provider.empty()) {
     scope.providers = {run.provider};

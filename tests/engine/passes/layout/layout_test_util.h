@@ -2,7 +2,9 @@
 #ifndef RULERUN_TESTS_ENGINE_PASSES_LAYOUT_LAYOUT_TEST_UTIL_H_
 #define RULERUN_TESTS_ENGINE_PASSES_LAYOUT_LAYOUT_TEST_UTIL_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/graph/model.h"
 #include "engine/passes/pass.h"
@@ -24,7 +26,11 @@ Model ParseGraph(const std::string& text, int opset = 17);
 std::string Run(const std::string& pass, const std::string& text, const PassRun& run = {});
 Result<PassResult> RunOn(const std::string& pass, Model& model, const PassRun& run = {});
 
-// "y = Relu(Transpose<perm=[1, 0]>(x)); z = ...": attributes that are not the default, small constants as their numbers.
+// "float[2,1] name = {0, 0}": an initializer of zeros, as the text wants it.
+std::string Zeros(const std::string& type, const std::vector<int64_t>& dims, const std::string& name);
+
+// "y = Relu(Transpose<perm=[1, 0]>(x)); z = ...": attributes that are not the default, small constants as their
+// numbers.
 std::string Show(const Graph& graph);
 
 }  // namespace rulerun

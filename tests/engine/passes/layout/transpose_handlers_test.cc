@@ -33,6 +33,14 @@ TEST(TransposeHandlers, SimpleWithConstantsBeside) {
             "y = Clip(x, 0, 6)");
 }
 
+TEST(TransposeHandlers, SimpleOnlyWithoutABias) {
+  const std::string head = "g (float[2,3] x, float[2] bias) => (float[2,3] y) { a = Transpose<perm=[1,0]>(x) b = ";
+  const std::string tail = " y = Transpose<perm=[1,0]>(b) }";
+  EXPECT_EQ(Optimize(head + "com.microsoft.FastGelu(a)" + tail), "y = FastGelu(x)");
+  EXPECT_EQ(Optimize(head + "com.microsoft.FastGelu(a, bias)" + tail),
+            "y = Transpose<perm=[1, 0]>(FastGelu(Transpose<perm=[1, 0]>(x), bias))");
+}
+
 TEST(TransposeHandlers, BroadcastUnsqueezesAndTransposesConstants) {
   EXPECT_EQ(Optimize("g (float[1,2,2,3] x) => (float[1,2,2,3] y) <float[3,1,1] c = {1, 2, 3}, float s = {2}> { "
                      "a = Transpose<perm=[0,3,1,2]>(x) b = Add(a, c) d = Mul(b, s) y = Transpose<perm=[0,2,3,1]>(d) }"),
@@ -40,10 +48,11 @@ TEST(TransposeHandlers, BroadcastUnsqueezesAndTransposesConstants) {
 }
 
 TEST(TransposeHandlers, BroadcastNeedsRanks) {
-  const std::string text =
-      "g (float[2,3] x, float[N] n, float[2,3] z) => (float y) { a = Transpose<perm=[1,0]>(x) "
-      "s = Shape(n) r = Reshape(z, s) b = Add(a, r) y = Transpose<perm=[1,0]>(b) }";
-  EXPECT_EQ(Optimize(text), "y = Transpose<perm=[1, 0]>(Add(Transpose<perm=[1, 0]>(x), Reshape(z, Shape(n))))");
+  EXPECT_EQ(Optimize("g (float[2,3,4] x, int64[N] s, float[2,3,4] z) => (float[2,3,4] y, float[4,3,2] v) { "
+                     "a = Transpose<perm=[2,1,0]>(x) c = Transpose<perm=[2,1,0]>(z) r = Reshape(z, s) "
+                     "b = Sum(a, c, r) y = Transpose<perm=[2,1,0]>(b) v = Sum(c, a) }"),
+            "y = Transpose<perm=[2, 1, 0]>(Sum(Transpose<perm=[2, 1, 0]>(x), Transpose<perm=[2, 1, 0]>(z), "
+            "Reshape(z, s))); v = Transpose<perm=[2, 1, 0]>(Sum(z, x))");
 }
 
 TEST(TransposeHandlers, Axis) {
@@ -200,11 +209,13 @@ TEST(TransposeHandlers, Shape) {
 }
 
 TEST(TransposeHandlers, TransposesCancelOrCombine) {
-  EXPECT_EQ(Optimize("g (float[2,3,4] x) => (float y) { a = Transpose<perm=[1,2,0]>(x) y = Transpose<perm=[0,2,1]>(a) }"),
-            "y = Transpose<perm=[1, 0, 2]>(x)");
+  EXPECT_EQ(
+      Optimize("g (float[2,3,4] x) => (float y) { a = Transpose<perm=[1,2,0]>(x) y = Transpose<perm=[0,2,1]>(a) }"),
+      "y = Transpose<perm=[1, 0, 2]>(x)");
   // Both ends keep their names, so something has to copy.
-  EXPECT_EQ(Optimize("g (float[2,3] x) => (float[2,3] y) { a = Transpose<perm=[1,0]>(x) y = Transpose<perm=[1,0]>(a) }"),
-            "y = Identity(x)");
+  EXPECT_EQ(
+      Optimize("g (float[2,3] x) => (float[2,3] y) { a = Transpose<perm=[1,0]>(x) y = Transpose<perm=[1,0]>(a) }"),
+      "y = Identity(x)");
 }
 
 TEST(TransposeHandlers, ReshapeThatMovesOnes) {
@@ -217,7 +228,7 @@ TEST(TransposeHandlers, ReshapeThatMovesOnes) {
 }
 
 TEST(TransposeHandlers, ReshapeThatPartsAxes) {
-  EXPECT_EQ(Optimize("g (float[1,2,5,6] x) => (float y) <int64[5] s = {1, 2, 3, 2, 5}> { "
+  EXPECT_EQ(Optimize("g (float[1,2,5,6] x) => (float[1,2,3,2,5] y) <int64[5] s = {1, 2, 3, 2, 5}> { "
                      "a = Transpose<perm=[0,3,1,2]>(x) y = Reshape(a, s) }"),
             "y = Transpose<perm=[0, 3, 4, 1, 2]>(Reshape(x, {1, 2, 5, 2, 3}))");
 }
@@ -234,8 +245,7 @@ TEST(TransposeHandlers, PoolingIsReplacedOnCpu) {
   const std::string text =
       "g (uint8[1,4,4,8] x) => (uint8[1,8,2,2] y) { a = Transpose<perm=[0,3,1,2]>(x) "
       "y = MaxPool<kernel_shape=[2,2], strides=[2,2]>(a) }";
-  EXPECT_EQ(OnCpu(text),
-            "y = Transpose<perm=[0, 3, 1, 2]>(NhwcMaxPool<kernel_shape=[2, 2], strides=[2, 2]>(x))");
+  EXPECT_EQ(OnCpu(text), "y = Transpose<perm=[0, 3, 1, 2]>(NhwcMaxPool<kernel_shape=[2, 2], strides=[2, 2]>(x))");
   EXPECT_EQ(Optimize(text), "y = MaxPool<kernel_shape=[2, 2], strides=[2, 2]>(Transpose<perm=[0, 3, 1, 2]>(x))");
 }
 

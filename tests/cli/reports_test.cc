@@ -1,0 +1,86 @@
+// What the reporting commands print for the sample models.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/rulerun.h"
+
+namespace rulerun::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Reports, CoverageTableTellsWhatStaysFloatAndWhy) {
+  const Ran ran = Rulerun({"--rules", SourceFile("rules/ort130.yaml"), "--platform", "x86-64-avx2", SampleModel("convnet-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("Conv +replace +2 +2 +QLinearConv\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("MaxPool +drop-qdq +1 +1 +the operator itself, on int8\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("ReduceMean +unsupported +1 +1 +float: "));
+  EXPECT_THAT(ran.out, HasSubstr("5 of 6 operators run on int8 (83 %)"));
+  EXPECT_THAT(ran.out, HasSubstr("DequantizeLinear 13 -> 2, QuantizeLinear 7 -> 2"));
+}
+
+TEST(Reports, RefusalsNameRuleConditionAndPlace) {
+  const Ran ran = Rulerun({"coverage", "--level", "extended", "--platform", "x86-64-avx2", SampleModel("refusals-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("conv_wrong_bias \\(Conv\\) stays float: rule 'Conv', [a-z]+: .*qdq.yaml:[0-9]+:[0-9]+"));
+  EXPECT_THAT(ran.out, ContainsRegex("add_mixed_types \\(Add\\) stays float: rule '2DQ', types: "));
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("known faults"), HasSubstr("softmax_negative_scale"), HasSubstr("C72")));
+}
+
+TEST(Reports, BelowExtendedCoverageNamesTheLevel) {
+  const Ran ran = Rulerun({"coverage", "--level", "basic", SampleModel("convnet-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("its int8 rules begin at level extended"));
+}
+
+TEST(Reports, ExplainFollowsANodeThroughTheRules) {
+  const Ran ran = Rulerun({"explain", "--level", "extended", SampleModel("convnet-qdq.onnx"), "--node", "conv1"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("conv1 (Conv) int8: QLinearConv"), HasSubstr("rule 'Conv' fired")));
+}
+
+TEST(Reports, InspectShowsLevelsConstantsAndSizes) {
+  const Ran ran = Rulerun({"inspect", "--platform", "arm64", SampleModel("convnet-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("operator +original +disabled +basic +extended +layout +all\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("Conv +2 +2 +2\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("QLinearConv +2 +2 +2\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nweight +int8 +3 +8x3x3x3, 8x8x3x3, 4x8\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nscale and zero point of activations +float/uint8 +[0-9]+ +scalar\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("input +image +float +\\[batch, 3, 16, 16\\]"));
+}
+
+TEST(Reports, FolderGoesOnAfterABadModel) {
+  const TemporaryFolder folder;
+  folder.Write("a-bad.onnx", "no model");
+  folder.Write("b-good.onnx", ReadFile(SampleModel("convnet-qdq.onnx")));
+  const Ran ran = Rulerun({"coverage", folder.path()});
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_THAT(ran.err, HasSubstr("a-bad.onnx"));
+  EXPECT_THAT(ran.out, HasSubstr("b-good.onnx"));
+}
+
+// A newcomer's edit works without a rebuild.
+TEST(Reports, AnEditedRuleFileChangesTheTable) {
+  const TemporaryFolder folder;
+  const std::string rules = folder.Write("mine.yaml", "ruleset: mine\nextends: ort130\n");
+  const std::string model = SampleModel("convnet-qdq.onnx");
+  const Ran same = Rulerun({"--rules", rules, "--platform", "x86-64-avx2", model});
+  ASSERT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("5 of 6 operators"));
+  const Ran without = Rulerun({"--rules", rules, "--platform", "x86-64-avx2", "--disable", "Conv", model});
+  ASSERT_EQ(without.exit_code, 0) << without.err;
+  EXPECT_THAT(without.out, AllOf(HasSubstr("3 of 7 operators"), Not(HasSubstr("QLinearConv"))));
+}
+
+TEST(Reports, BenchTellsThreeTimes) {
+  const Ran ran = Rulerun({"bench", "--runs", "3", "--threads", "1", "--profile", SampleModel("convnet-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("min [0-9.]+ ms, median [0-9.]+ ms, p90 [0-9.]+ ms \\(3 runs\\)"));
+}
+
+}  // namespace
+}  // namespace rulerun::cli
