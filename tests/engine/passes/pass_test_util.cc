@@ -58,7 +58,7 @@ std::string ShowAttributes(const Graph& graph, const Node& node) {
                        SameAttribute(*known->second.default_value, value);
     if (usual) continue;
     const auto* subgraph = std::get_if<GraphRef>(&value);
-    shown.push_back(name + "=" + (subgraph == nullptr ? ToString(value) : "{" + Show(**subgraph) + "}"));
+    shown.push_back(name + "=" + (subgraph == nullptr ? ToString(value) : "{" + ShowNodes(**subgraph) + "}"));
   }
   return shown.empty() ? "" : "<" + Join(shown, ", ") + ">";
 }
@@ -94,7 +94,7 @@ Result<PassResult> RunPass(const std::string& pass, Model& model, const RunOptio
   return result;
 }
 
-std::string Show(const Graph& graph) {
+std::string ShowNodes(const Graph& graph) {
   std::vector<std::string> lines;
   for (const NodeIndex index : TopologicalOrder(graph)) {
     const Node& node = *graph.node(index);
@@ -119,11 +119,11 @@ std::string ShowInitializers(const Graph& graph) {
 
 void Check(const std::string& pass, const PassCase& tested) {
   Model model = ParseGraph(tested.before, tested.run);
-  const std::string before = Show(*model.graph);
+  const std::string before = ShowNodes(*model.graph);
   const auto result = RunPass(pass, model, tested.run);
   ASSERT_TRUE(result.ok()) << ToString(result.error());
   EXPECT_EQ(result->modified, !tested.after.empty());
-  EXPECT_EQ(Show(*model.graph), tested.after.empty() ? before : tested.after);
+  EXPECT_EQ(ShowNodes(*model.graph), tested.after.empty() ? before : tested.after);
 }
 
 }  // namespace rulerun

@@ -17,8 +17,8 @@ namespace rulerun {
 struct RunOptions {
   int opset = 17;
   std::string platform = "x86-64-avx2";
-  std::vector<std::string> options;  // "disable_quant_qdq=1"
-  std::string provider;              // every node's; "": none
+  std::vector<std::string> options = {};  // "disable_quant_qdq=1"
+  std::string provider = {};              // every node's; "": none
 };
 
 // A graph with what a pass makes of it. Without `after` the pass must leave it alone.
@@ -40,7 +40,7 @@ Result<PassResult> RunPass(const std::string& pass, Model& model, const RunOptio
 
 // A line per node in the order of a walk: "[name] y = Relu(x)", attributes that are not the default, "-" for an omitted
 // operand, subgraphs in braces. Behind it initializers that some node made: "name = {1, 2}".
-std::string Show(const Graph& graph);
+std::string ShowNodes(const Graph& graph);
 std::string ShowInitializers(const Graph& graph);
 
 }  // namespace rulerun

@@ -1,0 +1,79 @@
+// Every --json output is as its schema says.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include "tests/cli/rulerun.h"
+
+namespace rulerun::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string Violations(const std::string& schema_name, const json& document) {
+  const json text = json::parse(ReadFile(SourceFile("schemas/" + schema_name + ".schema.json")));
+  valijson::Schema schema;
+  valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(text), schema);
+  valijson::ValidationResults results;
+  valijson::Validator().validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results);
+  std::string violations;
+  valijson::ValidationResults::Error error;
+  while (results.popError(error)) {
+    for (const std::string& part : error.context) violations += part;
+    violations += ": " + error.description + "\n";
+  }
+  return violations;
+}
+
+struct Output {
+  std::string schema;
+  std::vector<std::string> arguments;
+};
+
+TEST(Json, OutputsFollowTheirSchemas) {
+  const std::string model = SampleModel("convnet-qdq.onnx");
+  const std::string refusals = SampleModel("refusals-qdq.onnx");
+  const std::string floats = SampleModel("convnet-fp32.onnx");
+  const Output outputs[] = {
+      {"coverage", {"coverage", "--json", model, refusals, floats}},
+      {"inspect", {"inspect", "--json", model, floats}},
+      {"check", {"check", "--json", "ort130"}},
+      {"ops", {"ops", "--json"}},
+      {"bench", {"bench", "--json", "--profile", "--runs", "2", model}},
+  };
+  for (const Output& output : outputs) {
+    const Ran ran = Rulerun(output.arguments);
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const json document = json::parse(ran.out, nullptr, false);
+    ASSERT_FALSE(document.is_discarded()) << ran.out;
+    EXPECT_EQ(Violations(output.schema, document), "") << output.schema;
+  }
+}
+
+TEST(Json, RuleTestsFollowTheirSchema) {
+  const Ran ran = Rulerun({"test", "--json", "ort130"});
+  ASSERT_LE(ran.exit_code, 1) << ran.err;
+  EXPECT_EQ(Violations("rule-tests", json::parse(ran.out)), "");
+}
+
+TEST(Json, CoverageSaysPerNodeWhatItsReasonIs) {
+  const Ran ran = Rulerun({"coverage", "--json", "--level", "extended", SampleModel("refusals-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const json document = json::parse(ran.out);
+  bool found = false;
+  for (const json& node : document.at("reports").at(0).at("nodes")) {
+    if (node.at("name") != "add_mixed_types") continue;
+    found = true;
+    EXPECT_EQ(node.at("fate"), "float");
+    EXPECT_EQ(node.at("reason").at("rule"), "2DQ");
+    EXPECT_EQ(node.at("reason").at("check"), "types");
+  }
+  EXPECT_TRUE(found);
+}
+
+}  // namespace
+}  // namespace rulerun::cli
