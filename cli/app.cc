@@ -25,11 +25,10 @@ constexpr auto kCommands = std::to_array<Command>({
 });
 
 std::string Help() {
-  std::string text =
-      "rulerun " RULERUN_VERSION
-      ": ONNX Runtime's graph rewriting, as rules.\n\n"
-      "Usage: rulerun [--rules FILE] MODEL    which operators become int8, which stay float, and why\n"
-      "       rulerun COMMAND ...\n\nCommands:\n";
+  std::string text = "rulerun " RULERUN_VERSION
+                     ": ONNX Runtime's graph rewriting, as rules.\n\n"
+                     "Usage: rulerun [--rules FILE] MODEL    which operators become int8, which stay float, and why\n"
+                     "       rulerun COMMAND ...\n\nCommands:\n";
   size_t width = 0;
   for (const Command& command : kCommands) width = std::max(width, command.name.size());
   for (const Command& command : kCommands) {
@@ -72,9 +71,8 @@ Result<int> Dispatch(const Arguments& arguments) {
   std::error_code unreadable;
   if (first[0] != '-' && first.find_first_of("./") == std::string::npos &&
       !std::filesystem::exists(first, unreadable)) {
-    return Error{ErrorKind::kUsage,
-                 "there is no command or file '" + first + "'" + DidYouMean(first, CommandNames()), "",
-                 "Commands: " + Join(CommandNames(), ", ") + "."};
+    return Error{ErrorKind::kUsage, "there is no command or file '" + first + "'" + DidYouMean(first, CommandNames()),
+                 "", "Commands: " + Join(CommandNames(), ", ") + "."};
   }
   for (const std::string& argument : rest) {
     if (FindCommand(argument) == nullptr || std::filesystem::exists(argument, unreadable)) continue;

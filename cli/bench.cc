@@ -78,7 +78,8 @@ Result<std::vector<OpTime>> Profile(ReadyModel& ready, int runs) {
   for (auto& [op, time] : ops) {
     sorted.push_back({op, time.nodes / runs, time.milliseconds / runs});
   }
-  std::sort(sorted.begin(), sorted.end(), [](const OpTime& a, const OpTime& b) { return a.milliseconds > b.milliseconds; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const OpTime& a, const OpTime& b) { return a.milliseconds > b.milliseconds; });
   return sorted;
 }
 
@@ -106,12 +107,9 @@ std::string Text(const Timing& timing, int width) {
 
 std::string Json(const BenchOptions& options, const Timing& timing) {
   using nlohmann::ordered_json;
-  ordered_json json = {{"model", options.run.model},
-                       {"threads", options.run.threads},
-                       {"runs", timing.milliseconds.size()},
-                       {"min_ms", timing.milliseconds.front()},
-                       {"median_ms", timing.Quantile(0.5)},
-                       {"p90_ms", timing.Quantile(0.9)}};
+  ordered_json json = {{"model", options.run.model},         {"threads", options.run.threads},
+                       {"runs", timing.milliseconds.size()}, {"min_ms", timing.milliseconds.front()},
+                       {"median_ms", timing.Quantile(0.5)},  {"p90_ms", timing.Quantile(0.9)}};
   if (!timing.ops.empty()) json["ops"] = ordered_json::array();
   for (const OpTime& op : timing.ops) {
     json["ops"].push_back({{"op", op.op}, {"nodes", op.nodes}, {"ms", op.milliseconds}});

@@ -19,8 +19,8 @@ constexpr size_t kMostNodes = 10;  // float nodes told one by one, unless --node
 std::string CountText(int count) { return count == 0 ? "" : std::to_string(count); }
 
 std::string MostFrequent(const std::map<std::string, int>& counts) {
-  const auto most = std::max_element(counts.begin(), counts.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   std::string text = most->first + (most->second > 1 ? " (" + std::to_string(most->second) + " times)" : "");
   if (counts.size() > 1) text += ", and " + std::to_string(counts.size() - 1) + " more";
   return text;
@@ -34,8 +34,9 @@ std::vector<std::string> Keys(const std::map<std::string, int>& counts) {
 
 std::string Outcome(const OpCoverage& row) {
   std::vector<std::string> parts;
-  if (row.int8 > 0) parts.push_back(Join(Keys(row.into), ", "));
-  if (row.moved > 0) parts.push_back("the operator itself, on int8");
+  std::vector<std::string> into = Keys(row.into);
+  std::replace(into.begin(), into.end(), row.op, std::string("the operator itself, on int8"));
+  if (!into.empty()) parts.push_back(Join(into, ", "));
   const std::string as = row.float_into.empty() ? "" : ", as " + Join(Keys(row.float_into), ", ");
   if (row.in_float > 0) parts.push_back("float" + as + ": " + MostFrequent(row.reasons));
   const bool gone_alone = row.gone > 0 && !row.removers.begin()->first.empty();

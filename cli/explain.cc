@@ -1,11 +1,11 @@
 // rulerun explain: what every rule and pass said about a node.
+#include "engine/report/explain.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/target_options.h"
 #include "engine/base/text.h"
 #include "engine/graph/load.h"
 #include "engine/report/coverage.h"
-#include "engine/report/explain.h"
 
 namespace rulerun::cli {
 namespace {

@@ -50,11 +50,11 @@ std::string Changes(const Inspection& inspection, int width) {
     if (row.at[kExtended] == row.at[kLayout]) continue;
     table.Add({row.op, std::to_string(row.at[kExtended]), std::to_string(row.at[kLayout])});
   }
-  std::string text = "\nLayout against extended: ";
+  std::string text = "\nLayout against extended:";
   if (inspection.layout_is_extended) {
-    text += "the same graph\n";
+    text += " the same graph\n";
   } else {
-    text += table.empty() ? "the same operators, connected otherwise\n" : "\n" + table.ToText(width);
+    text += table.empty() ? " the same operators, connected otherwise\n" : "\n" + table.ToText(width);
   }
   if (!inspection.refused.back().empty()) return text;
   return text + "All against layout: " + (inspection.all_is_layout ? "the same graph\n" : "another graph\n");
@@ -62,7 +62,8 @@ std::string Changes(const Inspection& inspection, int width) {
 
 // The first few, or the one that all have.
 std::string ShapesText(const std::vector<std::string>& shapes) {
-  const bool alike = std::all_of(shapes.begin(), shapes.end(), [&](const std::string& s) { return s == shapes.front(); });
+  const bool alike =
+      std::all_of(shapes.begin(), shapes.end(), [&](const std::string& s) { return s == shapes.front(); });
   if (alike) return shapes.front();
   const auto end = shapes.begin() + static_cast<std::ptrdiff_t>(std::min(shapes.size(), kShownShapes));
   return Join({shapes.begin(), end}, ", ") + (shapes.size() > kShownShapes ? ", ..." : "");
@@ -125,9 +126,10 @@ RoleWords FindRoleWords() {
 }  // namespace
 
 Result<int> RunInspect(const Arguments& arguments) {
-  const auto app = MakeApp("rulerun inspect",
-                           "Shows a model's operators at every level, its constants by role, sizes and dynamic dimensions.",
-                           "rulerun inspect --platform arm64 model.onnx");
+  const auto app =
+      MakeApp("rulerun inspect",
+              "Shows a model's operators at every level, its constants by role, sizes and dynamic dimensions.",
+              "rulerun inspect --platform arm64 model.onnx");
   TargetOptions options;
   std::vector<std::string> models;
   bool json = false;
@@ -144,8 +146,7 @@ Result<int> RunInspect(const Arguments& arguments) {
   std::vector<Inspection> inspections;
   for (const std::string& path : paths) {
     progress.Say("inspecting " + path);
-    RULERUN_ASSIGN(Inspection inspection,
-                   Inspect(path, *setup.rules, setup.target, KernelRegistry::Default(), words));
+    RULERUN_ASSIGN(Inspection inspection, Inspect(path, *setup.rules, setup.target, KernelRegistry::Default(), words));
     inspections.push_back(std::move(inspection));
   }
   progress.Done();

@@ -31,7 +31,8 @@ std::vector<std::string> TypeNames(const std::vector<DataType>& types) {
 std::string Types(const KernelDef& kernel) {
   std::vector<std::string> inputs;
   for (const auto& types : kernel.types) inputs.push_back(types.empty() ? "any" : Join(TypeNames(types), "|"));
-  const bool alike = std::all_of(inputs.begin(), inputs.end(), [&](const auto& types) { return types == inputs.front(); });
+  const bool alike =
+      std::all_of(inputs.begin(), inputs.end(), [&](const auto& types) { return types == inputs.front(); });
   return inputs.empty() ? "any" : alike ? inputs.front() : Join(inputs, ", ");
 }
 
@@ -60,7 +61,8 @@ std::string Json(const std::vector<const KernelDef*>& kernels) {
 }  // namespace
 
 Result<int> RunOps(const Arguments& arguments) {
-  const auto app = MakeApp("rulerun ops", "Lists the operators that 'rulerun run' has a kernel for.", "rulerun ops QLinearConv");
+  const auto app =
+      MakeApp("rulerun ops", "Lists the operators that 'rulerun run' has a kernel for.", "rulerun ops QLinearConv");
   std::string only;
   bool json = false;
   app->add_option("NAME", only, "Only this operator, with or without its domain");
@@ -72,7 +74,8 @@ Result<int> RunOps(const Arguments& arguments) {
   if (!only.empty()) {
     std::vector<std::string> names;
     for (const KernelDef* kernel : kernels) names.push_back(kernel->op_type);
-    std::erase_if(kernels, [&](const KernelDef* kernel) { return kernel->op_type != only && FullName(*kernel) != only; });
+    std::erase_if(kernels,
+                  [&](const KernelDef* kernel) { return kernel->op_type != only && FullName(*kernel) != only; });
     if (kernels.empty()) {
       return Error{ErrorKind::kUsage, "there is no kernel for '" + only + "'" + DidYouMean(only, names), "",
                    "'rulerun ops' lists all."};

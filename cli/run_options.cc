@@ -163,8 +163,7 @@ Result<std::unique_ptr<ReadyModel>> GetReady(const RunOptions& options, Progress
   Graph& graph = *ready->model.graph;
   RULERUN_RETURN_IF_ERROR(BindDims(graph, options.dims, setup.rules->schemas));
   progress.Say("rewriting");
-  RULERUN_RETURN_IF_ERROR(
-      RunPipeline(ready->model, *setup.rules, setup.target, KernelRegistry::Default(), nullptr));
+  RULERUN_RETURN_IF_ERROR(RunPipeline(ready->model, *setup.rules, setup.target, KernelRegistry::Default(), nullptr));
   progress.Say("preparing kernels");
   RULERUN_ASSIGN(ready->inputs, MakeInputs(graph, options));
   ExecutorOptions executor;

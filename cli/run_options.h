@@ -22,7 +22,7 @@ struct RunOptions {
   std::vector<std::string> inputs;  // NAME=FILE.npy
   std::vector<std::string> dims;    // NAME=SIZE
   uint64_t seed = 0;
-  bool seeded = false;              // the command line says --random-seed
+  bool seeded = false;  // the command line says --random-seed
   int threads = 0;
   std::string simd;
 };

@@ -57,7 +57,9 @@ std::string Table::ToText(int width) const {
   size_t before = 0;
   for (size_t i = 0; i < last; ++i) before += widths[i] + kGap;
   size_t room = widths[last];
-  if (width > 0) room = std::min(room, std::max(kNarrowest, static_cast<size_t>(width) - std::min(before, static_cast<size_t>(width))));
+  if (width > 0)
+    room =
+        std::min(room, std::max(kNarrowest, static_cast<size_t>(width) - std::min(before, static_cast<size_t>(width))));
 
   std::string text;
   const auto print = [&](const std::vector<std::string>& row) {

@@ -32,9 +32,9 @@ void CollectStage(const Stage& stage, std::set<std::string>& providers, std::set
 Status CheckProvider(const std::set<std::string>& known, const std::string& provider) {
   if (known.count(provider) > 0) return {};
   const std::vector<std::string> names(known.begin(), known.end());
-  return Error{ErrorKind::kUsage, "no rule knows the execution provider '" + provider + "'" +
-                                      DidYouMean(provider, names),
-               "--ep", "Execution providers: " + Join(names, ", ") + "."};
+  return Error{ErrorKind::kUsage,
+               "no rule knows the execution provider '" + provider + "'" + DidYouMean(provider, names), "--ep",
+               "Execution providers: " + Join(names, ", ") + "."};
 }
 
 Status Disable(const RuleSet& rules, const std::set<std::string>& passes, const TargetOptions& options,
@@ -92,8 +92,9 @@ Result<std::string> FindRules(const std::string& rules) {
   const std::vector<std::string> ids = ShippedIds();
   std::string remedy = is_id ? "Give the path of a rule set's YAML file with --rules" : "Give an existing file";
   if (!ids.empty()) remedy += ", or one that comes with rulerun: " + Join(ids, ", ");
-  return Error{ErrorKind::kUsage, is_id ? "there is no rule set of this name" + DidYouMean(wanted, ids) : "no such file",
-               wanted, remedy + "."};
+  return Error{ErrorKind::kUsage,
+               is_id ? "there is no rule set of this name" + DidYouMean(wanted, ids) : "no such file", wanted,
+               remedy + "."};
 }
 
 Result<std::shared_ptr<const RuleSet>> LoadRules(const std::string& rules) {

@@ -18,7 +18,8 @@ std::string Report(const RuleSet& rules, const std::vector<RuleTestResult>& resu
   for (const RuleTestResult& result : results) {
     if (!result.ok) ++failed;
     if (result.ok && !verbose) continue;
-    text += std::string(result.ok ? "ok    " : "FAIL  ") + result.place + "  " + result.rule + ": " + result.kind + "\n";
+    text +=
+        std::string(result.ok ? "ok    " : "FAIL  ") + result.place + "  " + result.rule + ": " + result.kind + "\n";
     if (!result.ok) text += Indented(result.message);
   }
   std::set<std::string> tested;
@@ -37,8 +38,9 @@ std::string Report(const RuleSet& rules, const std::vector<RuleTestResult>& resu
 }  // namespace
 
 Result<int> RunTest(const Arguments& arguments) {
-  const auto app = MakeApp("rulerun test", "Runs the tests that the rules of a rule set carry. Exit status 1 if one fails.",
-                           "rulerun test rules/ort130.yaml");
+  const auto app =
+      MakeApp("rulerun test", "Runs the tests that the rules of a rule set carry. Exit status 1 if one fails.",
+              "rulerun test rules/ort130.yaml");
   std::string path;
   std::string rule_name;
   bool json = false;

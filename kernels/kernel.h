@@ -28,6 +28,7 @@ struct KernelRequest {
   std::span<const DataType> input_types;
   std::span<const Tensor* const> constants;
   size_t output_count = 1;  // trailing omitted outputs not counted
+  int channel_block = 0;    // of com.microsoft.nchwc; 0: what ONNX Runtime would take on this machine
 };
 
 // What a kernel gets to run with.

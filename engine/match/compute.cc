@@ -37,8 +37,11 @@ Argument EvaluateOperand(const Binding& binding, const OperandPattern& operand) 
               true};
     case OperandPattern::Kind::kList:
       return {Computed::Known(ListTensor(operand)), false};
-    case OperandPattern::Kind::kCapture:
-      return {binding.CaptureOf(operand.name), true};
+    case OperandPattern::Kind::kCapture: {
+      Computed value = binding.CaptureOf(operand.name);
+      const bool weak = value.state != Computed::State::kKnown || value.tensor.rank() == 0;  // a list keeps its type
+      return {std::move(value), weak};
+    }
     case OperandPattern::Kind::kCall:
       return {EvaluateCall(binding, *operand.call, 1).front(), false};
     case OperandPattern::Kind::kName:

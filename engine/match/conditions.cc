@@ -69,38 +69,52 @@ const std::optional<Shape>& ShapeOf(const Call& call, const Operand& operand) {
 
 namespace {
 
-Truth EvaluateAny(Binding& binding, const Condition& condition) {
+// What a condition says when it does not hold: room for detail, and the inner condition to blame where it is nested.
+struct Blame {
+  std::string detail;
+  std::optional<Refusal> inner;
+};
+
+Truth EvaluateOne(Binding& binding, const Condition& condition, Blame& blame);
+Truth EvaluateAll(Binding& binding, const Conditions& conditions, Blame& blame);
+
+// None of the alternatives holds: the first of them is to blame.
+Truth EvaluateAny(Binding& binding, const Condition& condition, Blame& blame) {
   Truth any = Truth::kFalse;
   for (const Conditions& group : condition.groups) {
     Binding attempt = binding;
-    const Truth truth = Evaluate(attempt, group);
+    Blame inner;
+    const Truth truth = EvaluateAll(attempt, group, inner);
     if (truth == Truth::kTrue) {
       binding = std::move(attempt);
       return truth;
     }
     any = predicates::Or(any, truth);
+    if (!blame.inner) blame.inner = std::move(inner.inner);
   }
   return any;
 }
 
-Truth EvaluateIf(Binding& binding, const Condition& condition) {
+Truth EvaluateIf(Binding& binding, const Condition& condition, Blame& blame) {
   Binding attempt = binding;
-  const Truth asked = Evaluate(attempt, condition.groups[0]);
+  Blame unused;
+  const Truth asked = EvaluateAll(attempt, condition.groups[0], unused);
   if (asked != Truth::kTrue) return asked == Truth::kFalse ? Truth::kTrue : asked;
-  return Evaluate(binding, condition.groups[1]);
+  return EvaluateAll(binding, condition.groups[1], blame);
 }
 
 // One condition, without looking for lists.
-Truth EvaluateOne(Binding& binding, const Condition& condition, std::string& detail) {
+Truth EvaluateOne(Binding& binding, const Condition& condition, Blame& blame) {
   switch (condition.predicate->args) {
     case ArgKind::kConditionLists:
-      return EvaluateAny(binding, condition);
+      return EvaluateAny(binding, condition, blame);
     case ArgKind::kConditions: {
       Binding attempt = binding;
-      return Not(Evaluate(attempt, condition.groups[0]));
+      Blame unused;
+      return Not(EvaluateAll(attempt, condition.groups[0], unused));
     }
     case ArgKind::kIfThen:
-      return EvaluateIf(binding, condition);
+      return EvaluateIf(binding, condition, blame);
     default:
       break;
   }
@@ -109,7 +123,7 @@ Truth EvaluateOne(Binding& binding, const Condition& condition, std::string& det
   if (found == table.end()) return Truth::kUnknown;
   predicates::Call call{binding, condition, {}};
   const Truth truth = found->second(call);
-  detail = std::move(call.detail);
+  blame.detail = std::move(call.detail);
   return truth;
 }
 
@@ -143,8 +157,8 @@ bool NamesEachLabel(const Binding& binding, const Condition& condition) {
 }
 
 // A top-level condition is asked once per match of an `each`, once per operand of `x...`; `count` sees them all.
-Truth EvaluateTopLevel(Binding& binding, const Condition& condition, std::string& detail) {
-  if (condition.predicate->name == "count") return EvaluateOne(binding, condition, detail);
+Truth EvaluateTopLevel(Binding& binding, const Condition& condition, Blame& blame) {
+  if (condition.predicate->name == "count") return EvaluateOne(binding, condition, blame);
   std::vector<std::string> lists;
   CollectLists(binding, condition, lists);
   size_t items = 0;
@@ -152,7 +166,7 @@ Truth EvaluateTopLevel(Binding& binding, const Condition& condition, std::string
   if (lists.empty() && NamesEachLabel(binding, condition)) {
     for (const EachMatch& each : binding.eaches) items = std::max(items, each.nodes.size());
   } else if (lists.empty()) {
-    return EvaluateOne(binding, condition, detail);
+    return EvaluateOne(binding, condition, blame);
   }
   Truth all = Truth::kTrue;
   for (size_t i = 0; i < items; ++i) {
@@ -161,7 +175,7 @@ Truth EvaluateTopLevel(Binding& binding, const Condition& condition, std::string
       if (i < binding.values.at(name).items.size()) narrowed.push_back(name);
     }
     Binding one = binding.Narrowed(narrowed, i);
-    all = predicates::And(all, EvaluateOne(one, condition, detail));
+    all = predicates::And(all, EvaluateOne(one, condition, blame));
     if (all != Truth::kTrue) return all;
   }
   return all;
@@ -175,40 +189,48 @@ std::string ArgumentsOf(const Binding& binding, const Condition& condition) {
   return Join(parts, ", ");
 }
 
-Refusal Refuse(const Binding& binding, const Condition& condition, Truth truth, const std::string& detail) {
+Refusal Refuse(const Binding& binding, const Condition& condition, Truth truth, const Blame& blame) {
+  if (blame.inner && condition.why.empty()) return *blame.inner;
   Refusal refusal;
-  refusal.check = std::string(condition.predicate->name);
+  refusal.check = blame.inner ? blame.inner->check : std::string(condition.predicate->name);
   refusal.where = condition.where;
   std::string sentence(condition.predicate->phrase);
   if (const size_t place = sentence.find("{args}"); place != std::string::npos) {
     sentence.replace(place, 6, ArgumentsOf(binding, condition));
   }
   if (!condition.why.empty()) sentence = binding.Expand(condition.why);
-  if (!detail.empty()) sentence += ": " + detail;
-  if (truth == Truth::kUnknown && detail.empty()) sentence += " (not known here)";
+  if (!blame.detail.empty()) sentence += ": " + blame.detail;
+  if (truth == Truth::kUnknown && blame.detail.empty()) sentence += " (not known here)";
   refusal.message = sentence;
   return refusal;
+}
+
+Truth EvaluateAll(Binding& binding, const Conditions& conditions, Blame& blame) {
+  Truth all = Truth::kTrue;
+  for (const Condition& condition : conditions) {
+    Blame own;
+    const Truth truth = EvaluateOne(binding, condition, own);
+    if (truth != Truth::kTrue && !blame.inner) blame.inner = Refuse(binding, condition, truth, own);
+    all = predicates::And(all, truth);
+    if (all == Truth::kFalse) return all;
+  }
+  return all;
 }
 
 }  // namespace
 
 std::optional<Refusal> FirstRefusal(Binding& binding, const Conditions& conditions) {
   for (const Condition& condition : conditions) {
-    std::string detail;
-    const Truth truth = EvaluateTopLevel(binding, condition, detail);
-    if (truth != Truth::kTrue) return Refuse(binding, condition, truth, detail);
+    Blame blame;
+    const Truth truth = EvaluateTopLevel(binding, condition, blame);
+    if (truth != Truth::kTrue) return Refuse(binding, condition, truth, blame);
   }
   return std::nullopt;
 }
 
 Truth Evaluate(Binding& binding, const Conditions& conditions) {
-  Truth all = Truth::kTrue;
-  for (const Condition& condition : conditions) {
-    std::string detail;
-    all = predicates::And(all, EvaluateOne(binding, condition, detail));
-    if (all == Truth::kFalse) return all;
-  }
-  return all;
+  Blame unused;
+  return EvaluateAll(binding, conditions, unused);
 }
 
 }  // namespace rulerun

@@ -130,6 +130,10 @@ MatchResult Conclude(Binding binding) {
     if (first) {
       result.kind = MatchResult::Kind::kRefused;
       result.refusal = std::move(*first);
+      if (rule.cases.size() > 1 && settled == nullptr) {
+        result.refusal.check = "cases";
+        result.refusal.message = "none of the cases applies; the first: " + result.refusal.message;
+      }
       return result;
     }
   }

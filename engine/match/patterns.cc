@@ -319,10 +319,14 @@ class Search {
     return fresh || (!bound->second.items.empty() && bound->second.items.front().value == value);
   }
 
-  // A written number: a constant of one element near it, as ONNX Runtime compares (inventory-fp32.md 0.4, approx).
+  // A written number: a constant scalar near it, in its own precision, as ONNX Runtime compares (inventory-fp32.md 0.4,
+  // approx).
   bool IsNumber(ValueId value, double number) const {
     const Tensor* constant = graph_.Constant(value);
-    if (constant == nullptr || constant->count() != 1) return false;
+    if (constant == nullptr || constant->count() != 1 || constant->rank() > 1) return false;
+    if (constant->type() == DataType::kFloat16) {
+      number = static_cast<double>(HalfToFloat(FloatToHalf(static_cast<float>(number))));
+    }
     return std::fabs(ElementAsDouble(*constant, 0) - number) <= 1e-8 + 1e-5 * std::fabs(number);
   }
 

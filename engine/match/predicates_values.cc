@@ -131,6 +131,24 @@ Truth CompareRanks(Call& call, int64_t difference) {
   return ToTruth(*a == *b - difference);
 }
 
+// Dimension by dimension: the same size, or the same symbol.
+Truth SameShape(Call& call) {
+  const Shape* first = nullptr;
+  for (const std::string& name : call.condition.values) {
+    const auto operands = call.binding.Operands(name);
+    if (!operands || operands->empty() || !operands->front().present()) return Truth::kTrue;
+    const auto& shape = ShapeOf(call, operands->front());
+    if (!shape) return Truth::kUnknown;
+    if (first == nullptr) first = &*shape;
+    call.detail = "shapes " + ToString(*first) + " and " + ToString(*shape);
+    if (first->size() != shape->size()) return Truth::kFalse;
+    for (size_t i = 0; i < shape->size(); ++i) {
+      if (!(*first)[i].Equals((*shape)[i])) return Truth::kFalse;
+    }
+  }
+  return Truth::kTrue;
+}
+
 Truth RankAtMost(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
     const auto& shape = ShapeOf(call, operand);
@@ -222,6 +240,22 @@ int64_t UserCount(const Graph& graph, ValueId id) {
   return static_cast<int64_t>(users.size());
 }
 
+// {a: [Gemm]}: the operators of all nodes that read the value.
+Truth ReadBy(Call& call) {
+  return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    const Graph& graph = call.binding.graph();
+    const auto names = wanted.AsNames().value_or(std::vector<std::string>{});
+    for (const Use& use : graph.value(operand.value).uses) {
+      const Node& reader = *graph.node(use.node);
+      const bool fits = std::find(names.begin(), names.end(), reader.Op()) != names.end();
+      if (fits && static_cast<size_t>(use.slot) < reader.inputs.size()) continue;
+      call.detail = NameOf(call, operand) + " is read by '" + reader.name + "' (" + reader.Op() + ")";
+      return Truth::kFalse;
+    }
+    return Truth::kTrue;
+  });
+}
+
 Truth Users(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
     return ToTruth(UserCount(call.binding.graph(), operand.value) == wanted.AsInt());
@@ -253,6 +287,8 @@ void AddValuePredicates(Table& table) {
   table["rank"] = Rank;
   table["min_rank"] = MinRank;
   table["same_rank"] = [](Call& call) { return CompareRanks(call, 0); };
+  table["same_shape"] = SameShape;
+  table["read_by"] = ReadBy;
   table["one_rank_less"] = [](Call& call) { return CompareRanks(call, 1); };
   table["rank_at_most"] = RankAtMost;
   table["shape"] = ShapeIs;

@@ -74,6 +74,29 @@ Results Product(const Operands& operands) {
   return {Computed::Known(Tensor::Scalar<float>(product))};
 }
 
+// Either(a?, b?, ..): the first that is there, known or not.
+Results Either(const Operands& operands) {
+  const auto there = std::find_if(operands.begin(), operands.end(), [](const Computed& operand) {
+    return operand.state != Computed::State::kAbsent;
+  });
+  return {there == operands.end() ? Computed::Absent() : *there};
+}
+
+// ShapeOf(x): the static dimensions of a value of the graph.
+Results ShapeOf(const Binding& binding, const Call& call) {
+  const auto operands = binding.Operands(call.operands.front().name);
+  if (!operands || operands->empty()) return {Computed::Unknown()};
+  if (!operands->front().present()) return {Computed::Absent()};
+  const auto dims = Static(binding.graph().TypeOf(operands->front().value).shape);
+  return {dims ? Computed::Known(Tensor::Vector<int64_t>(*dims)) : Computed::Unknown()};
+}
+
+// Matched(label): 1 where the pattern has a node of that label, 0 where it counts as not there.
+Results Matched(const Binding& binding, const Call& call) {
+  const bool bound = binding.NodeOf(call.operands.front().name) != nullptr;
+  return {Computed::Known(Tensor::Scalar<int64_t>(bound ? 1 : 0))};
+}
+
 // MulAlongAxis<axis = a>(W, f): W with block i along axis multiplied by f[i]; every product rounded once.
 Results MulAlongAxis(const Call& call, const Operands& operands) {
   if (!Known(operands[0])) return {operands[0]};
@@ -204,6 +227,9 @@ std::vector<Computed> CallTensorFunction(const Binding& binding, const Call& cal
   if (name == "FillLike") return FillLike(operands);
   if (name == "RoundHalfAway") return RoundHalfAway(operands);
   if (name == "Product") return Product(operands);
+  if (name == "Either") return Either(operands);
+  if (name == "ShapeOf") return ShapeOf(binding, call);
+  if (name == "Matched") return Matched(binding, call);
   if (name == "MulAlongAxis") return MulAlongAxis(call, operands);
   if (name == "AsymmetricInt8") return AsymmetricInt8(operands);
   if (name == "PackNBits") return PackNBitsOf(binding, call, operands);

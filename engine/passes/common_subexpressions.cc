@@ -95,7 +95,7 @@ class Merger {
     return inputs;
   }
 
-  // Readers of graph outputs go over too, but a graph output keeps its node.
+  // A graph output keeps its node and its readers.
   void Merge(Graph& graph, NodeIndex index, NodeIndex twin) {
     const Node& node = *graph.node(index);
     bool replaced = false;

@@ -114,8 +114,8 @@ class Canonicalizer {
       hash.Number(HashOfValue(input));
       operands.push_back(TextOfValue(input));
     }
-    hash.Number(static_cast<uint64_t>(std::count_if(node.outputs.begin(), node.outputs.end(),
-                                                    [](ValueId id) { return id != kNoValue; })));
+    hash.Number(static_cast<uint64_t>(
+        std::count_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; })));
     std::string text = node.Op() + "(" + Join(operands, ", ") + ")";
     if (!attributes.empty()) text += " <" + Join(attributes, ", ") + ">";
     for (size_t i = 0; i < node.outputs.size(); ++i) {

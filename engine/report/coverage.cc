@@ -17,6 +17,7 @@ void Count(const NodeFate& fate, OpCoverage& row) {
     case Fate::kMoved:
     case Fate::kDqDropped:
       ++row.moved;
+      ++row.into[fate.into];
       break;
     case Fate::kFloat:
       ++row.in_float;

@@ -19,14 +19,14 @@ struct OpCoverage {
   std::string group;  // OpRules::Group
   int count = 0;
   int int8 = 0;
-  int moved = 0;      // kMoved and kDqDropped
-  int in_float = 0;   // kFloat and kFused
-  int gone = 0;       // kRemoved
+  int moved = 0;     // kMoved and kDqDropped
+  int in_float = 0;  // kFloat and kFused
+  int gone = 0;      // kRemoved
   int other = 0;
-  std::map<std::string, int> into;     // int8 operators that do the work -> how often
+  std::map<std::string, int> into;        // operators that do the work on int8 -> how often
   std::map<std::string, int> float_into;  // other float operators that do the work -> how often
-  std::map<std::string, int> reasons;  // Reason::Short of those in float -> how often
-  std::map<std::string, int> removers; // rules and passes that removed some -> how often
+  std::map<std::string, int> reasons;     // Reason::Short of those in float -> how often
+  std::map<std::string, int> removers;    // rules and passes that removed some -> how often
 };
 
 // A Q or DQ operator: how many there were, and how many there are.
@@ -58,7 +58,7 @@ struct Coverage {
   std::vector<ConversionCount> conversions;
   std::map<std::string, int> inserted;  // operator -> count, Qs and DQs aside
   std::vector<FaultHit> faults;
-  int int8 = 0;      // nodes whose work is done on int8, moved ones included
+  int int8 = 0;  // nodes whose work is done on int8, moved ones included
   int in_float = 0;
 
   // Of the nodes that compute on float numbers in the original, those that now do on int8; 1 where there are none.

@@ -26,13 +26,13 @@ ordered_json AsJson(const NodeFate& fate) {
 }
 
 ordered_json AsJson(const OpCoverage& row) {
-  return {{"op", row.op},          {"group", row.group}, {"count", row.count},    {"int8", row.int8},
-          {"moved", row.moved},    {"float", row.in_float}, {"gone", row.gone},   {"other", row.other},
-          {"into", row.into},      {"float_into", row.float_into}, {"reasons", row.reasons}, {"removed_by", row.removers}};
+  return {{"op", row.op},       {"group", row.group},           {"count", row.count},     {"int8", row.int8},
+          {"moved", row.moved}, {"float", row.in_float},        {"gone", row.gone},       {"other", row.other},
+          {"into", row.into},   {"float_into", row.float_into}, {"reasons", row.reasons}, {"removed_by", row.removers}};
 }
 
 ordered_json AsJson(const FaultHit& hit) {
-  return {{"node", hit.node}, {"op", hit.op},         {"rule", hit.rule}, {"id", hit.id},
+  return {{"node", hit.node},     {"op", hit.op},     {"rule", hit.rule},  {"id", hit.id},
           {"effect", hit.effect}, {"note", hit.note}, {"place", hit.place}};
 }
 

@@ -22,9 +22,8 @@ Explanation ExplainNode(const NodeFate& fate, const Trace& trace) {
   explanation.fate = &fate;
   for (const TraceEntry& entry : trace) {
     if (!Concerns(entry, fate.node.name)) continue;
-    const auto known = std::find_if(explanation.steps.begin(), explanation.steps.end(), [&](const ExplainStep& step) {
-      return SaysTheSame(*step.entry, entry);
-    });
+    const auto known = std::find_if(explanation.steps.begin(), explanation.steps.end(),
+                                    [&](const ExplainStep& step) { return SaysTheSame(*step.entry, entry); });
     if (known != explanation.steps.end()) {
       ++known->times;
     } else {

@@ -87,8 +87,8 @@ class FateFinder {
     for (const FinalNode& at : all_) {
       if (heirs_.count(at.node) > 0) continue;
       const auto maker = makers.find(at.node->name);
-      fates.inserted.push_back({at.node->name, at.node->Op(), maker == makers.end() ? "" : NameOf(*maker->second),
-                                at.node->origins});
+      fates.inserted.push_back(
+          {at.node->name, at.node->Op(), maker == makers.end() ? "" : NameOf(*maker->second), at.node->origins});
     }
     return fates;
   }
@@ -112,7 +112,7 @@ class FateFinder {
       // A node that merely merged into another keeps that one free for its own original.
       if (OriginOf(*heir.node) == original.name || heir.node->name == original.name) heirs_.insert(heir.node);
     }
-    NameDecider(fate);
+    Decide(fate);
     if (fate.fate == Fate::kFloat) fate.reason = ReasonFor(rules_, target_, index_, original.name, original.op);
     return fate;
   }
@@ -153,8 +153,9 @@ class FateFinder {
     return HasDataInput(graph, node, IsByte) && HasOutput(graph, node, IsByte) ? Fate::kInt8 : Fate::kOther;
   }
 
-  // The last rule or pass that fired and concerns the node; a rule of the four groups is preferred.
-  void NameDecider(NodeFate& fate) const {
+  // The last rule or pass that fired and concerns the node; a rule of the four groups is preferred. An operator that
+  // such a rule moved to int8 stays moved where a layout changes its name later.
+  void Decide(NodeFate& fate) const {
     const TraceEntry* decider = nullptr;
     for (const TraceEntry* entry : index_.Fired(fate.node.name)) {
       const bool unit = entry->group != Group::kPattern;
@@ -163,6 +164,8 @@ class FateFinder {
     if (decider == nullptr) return;
     fate.rule = NameOf(*decider);
     fate.place = decider->where.ToString();
+    if (fate.fate == Fate::kInt8 && decider->group == Group::kDropQdq) fate.fate = Fate::kMoved;
+    if (fate.fate == Fate::kInt8 && decider->group == Group::kDropDq) fate.fate = Fate::kDqDropped;
   }
 
   TraceIndex index_;
@@ -214,8 +217,8 @@ std::vector<OriginalNode> ListNodes(const Graph& graph, const RuleSet& rules) {
   return nodes;
 }
 
-Fates FindFates(const std::vector<OriginalNode>& original, const Graph& graph, const Trace& trace,
-                const RuleSet& rules, const Target& target) {
+Fates FindFates(const std::vector<OriginalNode>& original, const Graph& graph, const Trace& trace, const RuleSet& rules,
+                const Target& target) {
   return FateFinder(graph, trace, rules, target).Run(original);
 }
 

@@ -13,7 +13,7 @@ namespace rulerun {
 
 // A node as it was before any rule ran.
 struct OriginalNode {
-  std::string name;        // as origins call it: its name, or "operator#position"
+  std::string name;  // as origins call it: its name, or "operator#position"
   std::string op;
   bool floating = false;   // reads or writes float numbers
   bool quantizer = false;  // Q or DQ
@@ -61,8 +61,8 @@ struct Fates {
 };
 
 // `graph`: after the pipeline; `trace`: all that it said.
-Fates FindFates(const std::vector<OriginalNode>& original, const Graph& graph, const Trace& trace,
-                const RuleSet& rules, const Target& target);
+Fates FindFates(const std::vector<OriginalNode>& original, const Graph& graph, const Trace& trace, const RuleSet& rules,
+                const Target& target);
 
 }  // namespace rulerun
 

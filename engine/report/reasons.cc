@@ -7,8 +7,8 @@ namespace rulerun {
 namespace {
 
 // The matcher's own checks in the order it makes them; conditions of the rule come behind them all.
-constexpr std::string_view kOrder[] = {"provider", "between", "operands", "attributes", "graph-output",
-                                       "single-use", "private", "shape", "types", "since"};
+constexpr std::string_view kOrder[] = {"provider",   "between", "operands", "attributes", "graph-output",
+                                       "single-use", "private", "shape",    "types",      "since"};
 
 const std::vector<const TraceEntry*>& Look(const std::map<std::string, std::vector<const TraceEntry*>>& map,
                                            const std::string& node) {
@@ -64,6 +64,8 @@ std::string_view Name(Reason::Kind kind) {
       return "not-quantized";
     case Reason::Kind::kLevel:
       return "level";
+    case Reason::Kind::kDisabled:
+      return "disabled";
   }
   return "";
 }
@@ -111,11 +113,17 @@ Reason ReasonFor(const RuleSet& rules, const Target& target, const TraceIndex& t
   if (!known.units.empty() && known.first_level > target.level) {
     return {Reason::Kind::kLevel, "", "", "its int8 rules begin at level " + std::string(Name(known.first_level)), ""};
   }
-  if (const TraceEntry* entry = MostTelling(entries, pattern)) return Refused(*entry);
+  const bool disabled = std::all_of(known.units.begin(), known.units.end(),
+                                    [&](const Rule* rule) { return target.disabled.count(rule->name) > 0; });
+  if (!known.units.empty() && disabled) {
+    return {Reason::Kind::kDisabled, "", "", "rule '" + known.units.front()->name + "' is disabled",
+            known.units.front()->where.ToString()};
+  }
   if (!known.units.empty()) {
     return {Reason::Kind::kNotQuantized, "", "", "neither its inputs nor its outputs are quantized",
             known.units.front()->where.ToString()};
   }
+  if (const TraceEntry* entry = MostTelling(entries, pattern)) return Refused(*entry);
   if (known.unsupported != nullptr) {
     return {Reason::Kind::kUnsupported, "", "", ReasonText(*known.unsupported, op),
             known.unsupported->where.ToString()};

@@ -16,11 +16,12 @@ namespace rulerun {
 
 struct Reason {
   enum class Kind {
-    kRefused,      // a rule looked at it and a check or condition did not hold
-    kUnsupported,  // the rule set lists the operator as unsupported
-    kNoRule,       // no rule speaks of the operator
-    kNotQuantized, // rules do, but neither inputs nor outputs are quantized
-    kLevel,        // rules do, at a higher level
+    kRefused,       // a rule looked at it and a check or condition did not hold
+    kUnsupported,   // the rule set lists the operator as unsupported
+    kNoRule,        // no rule speaks of the operator
+    kNotQuantized,  // rules do, but neither inputs nor outputs are quantized
+    kLevel,         // rules do, at a higher level
+    kDisabled,      // rules do, and are switched off
   };
   Kind kind = Kind::kNoRule;
   std::string rule;     // kRefused
@@ -33,7 +34,7 @@ struct Reason {
   // What is the same for many nodes, for counting: without names of the model.
   std::string Short() const;
 };
-std::string_view Name(Reason::Kind kind);  // "refused", "unsupported", "no-rule", "not-quantized", "level"
+std::string_view Name(Reason::Kind kind);  // "refused", "unsupported", "no-rule", "not-quantized", "level", "disabled"
 
 // The trace by original node.
 class TraceIndex {

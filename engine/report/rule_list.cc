@@ -129,11 +129,16 @@ std::vector<MissingKernel> ReplacementsWithoutKernel(const RuleSet& rules, const
 std::string ToJson(const RuleSet& rules, const std::vector<ListedRule>& list,
                    const std::vector<MissingKernel>& missing) {
   using nlohmann::ordered_json;
-  ordered_json json = {{"id", rules.id}, {"version", rules.version}, {"path", rules.path}, {"extends", rules.extends},
-                       {"rules", ordered_json::array()}, {"warnings", ordered_json::array()}};
+  ordered_json json = {
+      {"id", rules.id},           {"version", rules.version},       {"path", rules.path},
+      {"extends", rules.extends}, {"rules", ordered_json::array()}, {"warnings", ordered_json::array()}};
   for (const ListedRule& rule : list) {
-    json["rules"].push_back({{"name", rule.name}, {"group", rule.group}, {"file", rule.file}, {"level", rule.level},
-                             {"place", rule.place}, {"tests", rule.tests}});
+    json["rules"].push_back({{"name", rule.name},
+                             {"group", rule.group},
+                             {"file", rule.file},
+                             {"level", rule.level},
+                             {"place", rule.place},
+                             {"tests", rule.tests}});
   }
   for (const MissingKernel& kernel : missing) {
     json["warnings"].push_back(

@@ -12,9 +12,9 @@ namespace rulerun {
 
 // What the rule set has for an operator between dequantizing and quantizing.
 struct OpRules {
-  std::vector<const Rule*> units;             // in the order of the files
-  const Unsupported* unsupported = nullptr;   // the entry that lists it, or nullptr
-  Level first_level = Level::kDisabled;       // from which level on the first of `units` is tried
+  std::vector<const Rule*> units;            // in the order of the files
+  const Unsupported* unsupported = nullptr;  // the entry that lists it, or nullptr
+  Level first_level = Level::kDisabled;      // from which level on the first of `units` is tried
 
   // "replace", "drop-qdq", "drop-dq", joined with ", " where it is in several; "unsupported"; "not listed".
   std::string Group() const;

@@ -190,8 +190,11 @@ std::string ToJson(const RuleSet& rules, const std::vector<RuleTestResult>& resu
   using nlohmann::ordered_json;
   ordered_json json = {{"rules", rules.id}, {"version", rules.version}, {"tests", ordered_json::array()}};
   for (const RuleTestResult& result : results) {
-    ordered_json item = {{"file", result.file}, {"rule", result.rule}, {"kind", result.kind},
-                         {"place", result.place}, {"ok", result.ok}};
+    ordered_json item = {{"file", result.file},
+                         {"rule", result.rule},
+                         {"kind", result.kind},
+                         {"place", result.place},
+                         {"ok", result.ok}};
     if (!result.ok) item["message"] = result.message;
     json["tests"].push_back(std::move(item));
   }

@@ -11,10 +11,10 @@
 namespace rulerun {
 
 struct RuleTestResult {
-  std::string file;     // of the rule, as the manifest names it
+  std::string file;  // of the rule, as the manifest names it
   std::string rule;
-  std::string kind;     // "becomes", "refused types", "no-match", "error"
-  std::string place;    // file:line:column of the test
+  std::string kind;   // "becomes", "refused types", "no-match", "error"
+  std::string place;  // file:line:column of the test
   bool ok = false;
   std::string message;  // what was expected and what came, "" where ok
 };

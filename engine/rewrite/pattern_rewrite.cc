@@ -150,8 +150,10 @@ class PatternRewriter {
     const Call& call = *statement.alternatives.front().call;
     const Node* old = binding.NodeOf(statement.label);
     // A set of operators in the text (`Q`) means whichever of them stands there.
-    const bool same_op = old != nullptr && IsOperator(binding.scope(), call, *old);
-    const auto [domain, op] = same_op ? std::pair(old->domain, old->op_type) : OperatorOf(binding, call);
+    const auto written = OperatorOf(binding, call);
+    const bool same_op = old != nullptr && (IsOperator(binding.scope(), call, *old) ||
+                                            written == std::pair(old->domain, old->op_type));
+    const auto [domain, op] = same_op ? std::pair(old->domain, old->op_type) : written;
     const OpSchema* schema =
         FindSchema(binding.scope().rules->schemas, domain, op, std::max(graph_.Opset(domain), 1));
     const std::vector<ValueId> inputs = Inputs(binding, call, made);

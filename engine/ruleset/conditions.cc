@@ -214,7 +214,8 @@ class ConditionReader {
         return Wrong(condition, value.key_places[i]);
       }
       if (condition.predicate->args == ArgKind::kValueToSet) ReadTypeSet(wanted, context_.sets, errors());
-      condition.pairs.emplace_back(name, condition.predicate->name == "op" ? ExpandSets(wanted) : wanted);
+      const bool operators = condition.predicate->name == "op" || condition.predicate->name == "read_by";
+      condition.pairs.emplace_back(name, operators ? ExpandSets(wanted) : wanted);
     }
     return true;
   }

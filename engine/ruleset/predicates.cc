@@ -28,6 +28,8 @@ constexpr auto kPredicates = std::to_array<PredicateInfo>({
      "So many operand slots read the value, subgraphs included; being a graph output does not count."},
     {"users", ArgKind::kValueToNumber, "{args} must have that many readers",
      "So many nodes read the value; an outer value is counted where it is defined."},
+    {"read_by", ArgKind::kLabelToSet, "{args} must be read by these operators only",
+     "Every node that reads the value is one of these operators; no subgraph reads it."},
     {"count", ArgKind::kValueToNumber, "{args} must be that many",
      "So many nodes match the `each` line that binds it."},
     // --- values: rank and shape
@@ -37,6 +39,8 @@ constexpr auto kPredicates = std::to_array<PredicateInfo>({
     {"min_rank", ArgKind::kValueToNumber, "{args} must have at least that rank",
      "The rank is known and at least that."},
     {"same_rank", ArgKind::kPair, "{args} must have the same rank", "Both ranks are known and equal."},
+    {"same_shape", ArgKind::kPair, "{args} must have the same shape",
+     "Both ranks are known and equal, and every two dimensions have the same size or the same symbol."},
     {"one_rank_less", ArgKind::kPair, "of {args}, the first must have one dimension less",
      "Both ranks are known, and the first is the second less one."},
     {"rank_at_most", ArgKind::kValueToValue, "{args} must have no higher rank than the other",
@@ -115,6 +119,9 @@ constexpr auto kTensorFunctions = std::to_array<TensorFunctionInfo>({
     {"FillLike", "y = FillLike(t, v)", "A tensor of t's type and shape, every element v."},
     {"RoundHalfAway", "y = RoundHalfAway(x)", "The nearest whole number, halves away from zero."},
     {"Product", "y = Product(a?, b?, ...)", "Left to right in float32; what is absent does not count."},
+    {"Either", "y = Either(a?, b?, ...)", "The first that is there."},
+    {"ShapeOf", "y = ShapeOf(x)", "The dimensions of a value of the graph, if all are known."},
+    {"Matched", "y = Matched(label)", "1 if the pattern has bound a node to the label, else 0."},
     {"ClipBounds", "min, max = ClipBounds(label)",
      "The bounds of the node: attributes, constants, or constants behind a DQ; a bound that is left out is the float "
      "limit. Absent where the operator has none."},

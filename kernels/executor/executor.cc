@@ -234,8 +234,7 @@ Executor::~Executor() = default;
 Result<std::unique_ptr<Executor>> Executor::Prepare(const Graph& graph, const ExecutorOptions& options) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   auto state = std::make_unique<State>(options.threads > 0 ? options.threads : cores);
-  const KernelRegistry& registry = options.registry != nullptr ? *options.registry : KernelRegistry::Default();
-  RULERUN_ASSIGN(state->plan, MakePlan(graph, registry));
+  RULERUN_ASSIGN(state->plan, MakePlan(graph, options));
   return std::unique_ptr<Executor>(new Executor(std::move(state)));
 }
 

@@ -19,6 +19,7 @@ using TensorMap = std::map<std::string, Tensor, std::less<>>;
 struct ExecutorOptions {
   int threads = 1;                           // 0: one per core
   const KernelRegistry* registry = nullptr;  // nullptr: the default one
+  int channel_block = 0;                     // KernelRequest::channel_block
 };
 
 class Executor {

@@ -37,7 +37,7 @@ Status FillSources(Plan& plan) {
   return {};
 }
 
-Status MakeStepKernel(const Graph& graph, const KernelRegistry& registry, Step& step) {
+Status MakeStepKernel(const Graph& graph, const ExecutorOptions& options, Step& step) {
   const Node& node = *step.node;
   std::vector<DataType> types;
   std::vector<const Tensor*> constants;
@@ -55,6 +55,8 @@ Status MakeStepKernel(const Graph& graph, const KernelRegistry& registry, Step& 
   request.input_types = types;
   request.constants = constants;
   request.output_count = step.output_count;
+  request.channel_block = options.channel_block;
+  const KernelRegistry& registry = options.registry != nullptr ? *options.registry : KernelRegistry::Default();
   Result<std::unique_ptr<Kernel>> kernel = registry.Make(request);
   if (!kernel.ok()) {
     Error error = kernel.error();
@@ -65,11 +67,11 @@ Status MakeStepKernel(const Graph& graph, const KernelRegistry& registry, Step& 
   return {};
 }
 
-Status MakeSubplans(const Plan& plan, const KernelRegistry& registry, Step& step) {
+Status MakeSubplans(const Plan& plan, const ExecutorOptions& options, Step& step) {
   for (const auto& [name, attribute] : step.node->attributes) {
     const auto* graph = std::get_if<GraphRef>(&attribute);
     if (graph == nullptr) continue;
-    RULERUN_ASSIGN(std::unique_ptr<Plan> inner, MakePlan(**graph, registry, &plan));
+    RULERUN_ASSIGN(std::unique_ptr<Plan> inner, MakePlan(**graph, options, &plan));
     step.subgraphs.emplace_back(name, std::move(inner));
   }
   return {};
@@ -101,7 +103,7 @@ std::string PlaceOf(const Node& node) {
   return "node " + name + " (" + node.Op() + ")";
 }
 
-Result<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const KernelRegistry& registry, const Plan* parent) {
+Result<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const ExecutorOptions& options, const Plan* parent) {
   auto plan = std::make_unique<Plan>();
   plan->graph = &graph;
   plan->parent = parent;
@@ -109,8 +111,8 @@ Result<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const KernelRegistry&
   for (const NodeIndex index : TopologicalOrder(graph)) {
     Step step;
     step.node = graph.node(index);
-    RULERUN_RETURN_IF_ERROR(MakeStepKernel(graph, registry, step));
-    RULERUN_RETURN_IF_ERROR(MakeSubplans(*plan, registry, step));
+    RULERUN_RETURN_IF_ERROR(MakeStepKernel(graph, options, step));
+    RULERUN_RETURN_IF_ERROR(MakeSubplans(*plan, options, step));
     plan->steps.push_back(std::move(step));
   }
   PlanReleases(*plan);

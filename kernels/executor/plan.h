@@ -9,6 +9,7 @@
 
 #include "engine/base/result.h"
 #include "engine/graph/graph.h"
+#include "kernels/executor/executor.h"
 #include "kernels/kernel.h"
 
 namespace rulerun {
@@ -37,7 +38,7 @@ struct Plan {
   std::vector<Step> steps;
 };
 
-Result<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const KernelRegistry& registry,
+Result<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const ExecutorOptions& options,
                                        const Plan* parent = nullptr);
 
 // "node 'name' (Op)", for errors.

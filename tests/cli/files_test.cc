@@ -15,7 +15,8 @@ using ::testing::IsEmpty;
 
 TEST(Files, OptimizeWritesTheModelAndNothingElse) {
   const TemporaryFolder folder;
-  const Ran ran = Rulerun({"optimize", "--level", "extended", "-o", folder.File("out.onnx"), SampleModel("convnet-qdq.onnx")});
+  const Ran ran =
+      Rulerun({"optimize", "--level", "extended", "-o", folder.File("out.onnx"), SampleModel("convnet-qdq.onnx")});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(ran.out + ran.err, "");
   EXPECT_THAT(folder.Names(), ElementsAre("out.onnx"));
@@ -60,10 +61,10 @@ TEST(Files, MissingInput) {
   const TemporaryFolder folder;
   const std::string model = SampleModel("convnet-qdq.onnx");
   const Ran ran = Rulerun({"run", model, "--input", "image=" + folder.File("none.npy")});
-  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_EQ(ran.exit_code, 2);
   EXPECT_THAT(ran.err, HasSubstr("none.npy"));
   const Ran bad = Rulerun({"run", model, "--input", "image=" + folder.Write("bad.npy", "no numpy file")});
-  EXPECT_EQ(bad.exit_code, 3);
+  EXPECT_EQ(bad.exit_code, 2);
   EXPECT_THAT(bad.err, HasSubstr("bad.npy"));
 }
 

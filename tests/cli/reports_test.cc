@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/cli/rulerun.h"
 
 namespace rulerun::cli {
@@ -13,7 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(Reports, CoverageTableTellsWhatStaysFloatAndWhy) {
-  const Ran ran = Rulerun({"--rules", SourceFile("rules/ort130.yaml"), "--platform", "x86-64-avx2", SampleModel("convnet-qdq.onnx")});
+  const Ran ran = Rulerun({"--rules", SourceFile("rules/ort130.yaml"), "--level", "extended", "--platform",
+                           "x86-64-avx2", SampleModel("convnet-qdq.onnx")});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(ran.out, ContainsRegex("Conv +replace +2 +2 +QLinearConv\n"));
   EXPECT_THAT(ran.out, ContainsRegex("MaxPool +drop-qdq +1 +1 +the operator itself, on int8\n"));
@@ -23,9 +26,10 @@ TEST(Reports, CoverageTableTellsWhatStaysFloatAndWhy) {
 }
 
 TEST(Reports, RefusalsNameRuleConditionAndPlace) {
-  const Ran ran = Rulerun({"coverage", "--level", "extended", "--platform", "x86-64-avx2", SampleModel("refusals-qdq.onnx")});
+  const Ran ran = Rulerun({"coverage", "--level", "extended", "--platform", "arm64", SampleModel("refusals-qdq.onnx")});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.out, ContainsRegex("conv_wrong_bias \\(Conv\\) stays float: rule 'Conv', [a-z]+: .*qdq.yaml:[0-9]+:[0-9]+"));
+  EXPECT_THAT(ran.out,
+              ContainsRegex("conv_wrong_bias \\(Conv\\) stays float: rule 'Conv', [a-z]+: .*qdq.yaml:[0-9]+:[0-9]+"));
   EXPECT_THAT(ran.out, ContainsRegex("add_mixed_types \\(Add\\) stays float: rule '2DQ', types: "));
   EXPECT_THAT(ran.out, AllOf(HasSubstr("known faults"), HasSubstr("softmax_negative_scale"), HasSubstr("C72")));
 }
@@ -47,7 +51,9 @@ TEST(Reports, InspectShowsLevelsConstantsAndSizes) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(ran.out, ContainsRegex("operator +original +disabled +basic +extended +layout +all\n"));
   EXPECT_THAT(ran.out, ContainsRegex("Conv +2 +2 +2\n"));
-  EXPECT_THAT(ran.out, ContainsRegex("QLinearConv +2 +2 +2\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nQLinearConv +2\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\ncom.microsoft.QLinearConv +2 +2\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("Layout against extended:\noperator +extended +layout\n"));
   EXPECT_THAT(ran.out, ContainsRegex("\nweight +int8 +3 +8x3x3x3, 8x8x3x3, 4x8\n"));
   EXPECT_THAT(ran.out, ContainsRegex("\nscale and zero point of activations +float/uint8 +[0-9]+ +scalar\n"));
   EXPECT_THAT(ran.out, ContainsRegex("input +image +float +\\[batch, 3, 16, 16\\]"));
@@ -64,16 +70,49 @@ TEST(Reports, FolderGoesOnAfterABadModel) {
 }
 
 // A newcomer's edit works without a rebuild.
-TEST(Reports, AnEditedRuleFileChangesTheTable) {
-  const TemporaryFolder folder;
-  const std::string rules = folder.Write("mine.yaml", "ruleset: mine\nextends: ort130\n");
-  const std::string model = SampleModel("convnet-qdq.onnx");
-  const Ran same = Rulerun({"--rules", rules, "--platform", "x86-64-avx2", model});
-  ASSERT_EQ(same.exit_code, 0) << same.err;
-  EXPECT_THAT(same.out, HasSubstr("5 of 6 operators"));
-  const Ran without = Rulerun({"--rules", rules, "--platform", "x86-64-avx2", "--disable", "Conv", model});
-  ASSERT_EQ(without.exit_code, 0) << without.err;
-  EXPECT_THAT(without.out, AllOf(HasSubstr("3 of 7 operators"), Not(HasSubstr("QLinearConv"))));
+class EditedRules : public ::testing::Test {
+ protected:
+  EditedRules() {
+    std::filesystem::copy(SourceFile("rules"), folder_.path(), std::filesystem::copy_options::recursive);
+  }
+
+  // Coverage of a sample by a copy of the shipped rules, with a rule more in group `replace`.
+  Ran CoverWith(const std::string& rule) {
+    constexpr char kGroup[] = "\nreplace:\n";
+    std::string rules = ReadFile(SourceFile("rules/ort130/qdq.yaml"));
+    rules.insert(rules.find(kGroup) + sizeof kGroup - 1, "  - {" + rule + ", " + kBecomes + "}\n");
+    folder_.Write("ort130/qdq.yaml", rules);
+    return Rulerun({"--rules", folder_.File("ort130.yaml"), "--level", "extended", SampleModel("refusals-qdq.onnx")});
+  }
+
+  static constexpr char kBecomes[] = "becomes: 'com.microsoft.QLinearLeakyRelu(*x, y.scale, y.zero_point)'";
+  TemporaryFolder folder_;
+};
+
+TEST_F(EditedRules, ANewUnitChangesTheTable) {
+  const Ran ran = CoverWith("rule: elu, unit: 'T y = Q(Elu(DQ(T x)))'");
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("Elu +replace +1 +1 +com.microsoft.QLinearLeakyRelu"));
+}
+
+TEST_F(EditedRules, MisspeltWordsAreReportedWithPlaceAndSuggestion) {
+  const std::string cases[][2] = {
+      {"rulle: elu, unit: 'T y = Q(Elu(DQ(T x)))'", "did you mean 'rule'?"},
+      {"rule: elu, unit: 'T y = Q(Eluu(DQ(T x)))'", "did you mean 'Elu'?"},
+      {"rule: elu, unit: 'T y = Q(Elu(DQ(T x)))', where: [{constnat: [x]}]", "did you mean 'constant'?"},
+      {"rule: elu, unit: 'T y = Q(Elu(DQ(T x1)))'", "did you mean 'x1'?"},
+  };
+  for (const auto& [rule, message] : cases) {
+    const Ran ran = CoverWith(rule);
+    EXPECT_EQ(ran.exit_code, 2) << rule;
+    EXPECT_THAT(ran.err, AllOf(ContainsRegex("qdq.yaml:[0-9]+:[0-9]+"), HasSubstr(message)));
+  }
+}
+
+TEST(Reports, ADisabledRuleIsTheReason) {
+  const Ran ran = Rulerun({"coverage", "--level", "extended", "--disable", "Conv", SampleModel("convnet-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("rule 'Conv' is disabled (2 times)"), Not(HasSubstr("QLinearConv"))));
 }
 
 TEST(Reports, BenchTellsThreeTimes) {

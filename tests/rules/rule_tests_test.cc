@@ -36,7 +36,8 @@ TEST_P(ShippedRules, TheirTestsPass) {
 
 INSTANTIATE_TEST_SUITE_P(All, ShippedRules, ::testing::ValuesIn(ShippedRuleSets()), [](const auto& test) {
   std::string name = fs::path(test.param).stem().string();
-  std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 });
 

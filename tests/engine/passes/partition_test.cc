@@ -76,9 +76,8 @@ TEST(RequireKernels, RefusesWhatNobodyCanRun) {
   const auto result = RunPass("require-kernels", model);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kRefused);
-  EXPECT_EQ(ToString(result.error()),
-            "node 's': ONNX Runtime has no kernel for Selu(double), version 6, on x86-64-avx2 "
-            "(Use another operator, element type or opset.)");
+  EXPECT_EQ(result.error().place, "node 's'");
+  EXPECT_EQ(result.error().message, "ONNX Runtime has no kernel for Selu(double), version 6, on x86-64-avx2");
 }
 
 TEST(RequireKernels, LetsTheRestPass) {

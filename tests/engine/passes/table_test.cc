@@ -44,9 +44,9 @@ TEST_F(TableTest, VersionsNarrow) {
 }
 
 TEST_F(TableTest, ErrorsNameThePlace) {
-  const auto table = Read("p:\n  types: [flaot]\n  number: x\n");
+  const auto table = Read("p:\n  types: [floot]\n  number: x\n");
   ASSERT_TRUE(table.ok());
-  EXPECT_EQ(ToString(table->Types("types").error()), "t.yaml:2:10: there is no type 'flaot', did you mean 'float'?");
+  EXPECT_EQ(ToString(table->Types("types").error()), "t.yaml:2:10: there is no type 'floot', did you mean 'float'?");
   EXPECT_EQ(table->Int("number").error().place, "t.yaml:3:11");
   EXPECT_EQ(table->Text("nunber").error().message, "'nunber' is missing, did you mean 'number'?");
   EXPECT_FALSE(table->Sub("number").ok());

@@ -29,9 +29,9 @@ INSTANTIATE_TEST_SUITE_P(
                  std::string(kHead) + "{ [dq] d = DequantizeLinear(x, s, p) [a] y = Relu(d)"
                                       " [i] z = If(c) <then_branch = t () => (float[2] u) { [b] u = Abs(d) },"
                                       " else_branch = e () => (float[2] v) { [n] v = Neg(d) }> }",
-                 "[dq/duplicated] d/duplicated = DequantizeLinear(x, s, p)\n[a] y = Relu(d/duplicated)\n"
-                 "[dq] d = DequantizeLinear(x, s, p)\n"
-                 "[i] z = If<else_branch={[n] v = Neg(d)}, then_branch={[b] u = Abs(d)}>(c)"},
+                 "[dq] d = DequantizeLinear(x, s, p)\n[i] z = If<else_branch={[n] v = Neg(d)}, then_branch={[b] u = "
+                 "Abs(d)}>(c)\n"
+                 "[dq/duplicated] d/duplicated = DequantizeLinear(x, s, p)\n[a] y = Relu(d/duplicated)"},
         PassCase{"InSubgraph",
                  "g (uint8[2] x, bool c) => (float[2] z) <float s = {0.5}, uint8 p = {3}>"
                  "{ [i] z = If(c) <then_branch = t () => (float[2] u) { [dq] d = DequantizeLinear(x, s, p) [m] u = "
