@@ -184,7 +184,9 @@ Truth EvaluateTopLevel(Binding& binding, const Condition& condition, Blame& blam
 std::string ArgumentsOf(const Binding& binding, const Condition& condition) {
   std::vector<std::string> parts;
   for (const std::string& name : condition.values) parts.push_back(Describe(binding, name));
-  for (const auto& [name, wanted] : condition.pairs) parts.push_back(Describe(binding, name));
+  if (condition.predicate->args != ArgKind::kClose) {  // its pairs are tolerances
+    for (const auto& [name, wanted] : condition.pairs) parts.push_back(Describe(binding, name));
+  }
   for (const Yaml& item : condition.items) parts.push_back(Describe(binding, item.scalar));
   return Join(parts, ", ");
 }

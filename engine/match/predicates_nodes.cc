@@ -76,6 +76,17 @@ Truth Removable(Call& call) {
   return Truth::kTrue;
 }
 
+Truth Before(Call& call) {
+  NodeIndex last = kNoNode;
+  for (const std::string& label : call.condition.values) {
+    const Node* node = call.binding.NodeOf(label);
+    if (node == nullptr) continue;
+    if (last != kNoNode && node->index < last) return Truth::kFalse;
+    last = node->index;
+  }
+  return Truth::kTrue;
+}
+
 // The node a dotted name's first part speaks of: a label, or the quantizer of a unit's operand.
 const Node* NodeNamed(const Call& call, const std::string& name) {
   if (const Node* node = call.binding.NodeOf(name)) return node;
@@ -282,6 +293,7 @@ Truth Assigned(Call& call) {
 void AddNodePredicates(Table& table) {
   table["same_qparams"] = SameQparams;
   table["removable"] = Removable;
+  table["before"] = Before;
   table["attr"] = AttributeIs;
   table["axis"] = [](Call& call) { return AxisIs(call, false); };
   table["axis_or_scalar"] = [](Call& call) { return AxisIs(call, true); };

@@ -82,13 +82,29 @@ Results Either(const Operands& operands) {
   return {there == operands.end() ? Computed::Absent() : *there};
 }
 
-// ShapeOf(x): the static dimensions of a value of the graph.
+// ShapeOf<unknown = n>(x): the dimensions of a value of the graph, n for those that are not known.
 Results ShapeOf(const Binding& binding, const Call& call) {
   const auto operands = binding.Operands(call.operands.front().name);
   if (!operands || operands->empty()) return {Computed::Unknown()};
   if (!operands->front().present()) return {Computed::Absent()};
-  const auto dims = Static(binding.graph().TypeOf(operands->front().value).shape);
-  return {dims ? Computed::Known(Tensor::Vector<int64_t>(*dims)) : Computed::Unknown()};
+  const auto& shape = binding.graph().TypeOf(operands->front().value).shape;
+  if (!shape) return {Computed::Unknown()};
+  std::vector<int64_t> sizes;
+  for (const Dim& dim : *shape) {
+    if (!dim.known() && call.attributes.empty()) return {Computed::Unknown()};
+    sizes.push_back(dim.known() ? dim.size : call.attributes.front().values.front().integer);
+  }
+  return {Computed::Known(Tensor::Vector<int64_t>(sizes))};
+}
+
+// ScalarLike(x, v): the number in the element type of any value of the graph.
+Results ScalarLike(const Binding& binding, const Call& call, const Operands& operands) {
+  const auto like = binding.Operands(call.operands.front().name);
+  if (!like || like->empty() || !Known(operands[1])) return {Computed::Unknown()};
+  if (!like->front().present()) return {Computed::Absent()};
+  const DataType type = binding.graph().TypeOf(like->front().value).element;
+  if (type == DataType::kUndefined || operands[1].tensor.count() != 1) return {Computed::Unknown()};
+  return {Computed::Known(Filled(type, {}, ElementAsDouble(operands[1].tensor, 0)))};
 }
 
 // Matched(label): 1 where the pattern has a node of that label, 0 where it counts as not there.
@@ -229,6 +245,7 @@ std::vector<Computed> CallTensorFunction(const Binding& binding, const Call& cal
   if (name == "Product") return Product(operands);
   if (name == "Either") return Either(operands);
   if (name == "ShapeOf") return ShapeOf(binding, call);
+  if (name == "ScalarLike") return ScalarLike(binding, call, operands);
   if (name == "Matched") return Matched(binding, call);
   if (name == "MulAlongAxis") return MulAlongAxis(call, operands);
   if (name == "AsymmetricInt8") return AsymmetricInt8(operands);

@@ -273,7 +273,10 @@ class UnitMatcher {
     for (const OperandPattern& pattern : call.operands) {
       if (auto refusal = CheckType(pattern.name, pattern.type)) return refusal;
     }
+    // y = Q?(..): the type is that of the quantized tensor; without a Q there is none.
+    const bool plain = unit_.quantized == Statement::Quantized::kMaybe && quantizers_.empty();
     for (const OutputPattern& pattern : unit_.outputs) {
+      if (plain) break;
       if (auto refusal = CheckType(pattern.name, pattern.type)) return refusal;
     }
     binding_.types = types_.variables();

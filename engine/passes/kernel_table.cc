@@ -16,18 +16,35 @@ constexpr size_t kFields = 5;  // domain, op, since, until, types
 
 // The fields of a line; one in quotes may hold commas.
 std::vector<std::string> Fields(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
+  std::vector<std::string> fields;
+  while (true) {
+    const bool quoted = !line.empty() && line.front() == '"';
+    if (quoted) line.remove_prefix(1);
+    const size_t end = std::min(line.find(quoted ? '"' : ','), line.size());
+    fields.emplace_back(line.substr(0, end));
+    const size_t comma = line.find(',', end);
+    if (comma == std::string_view::npos) return fields;
+    line.remove_prefix(comma + 1);
   }
-  return fields;
+}
+
+// Whether all parts of `text` hold; `holds` gets one part after the other.
+template <typename Holds>
+bool AllParts(std::string_view text, char separator, const Holds& holds) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(separator), text.size());
+    if (end > 0 && !holds(text.substr(0, end))) return false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return true;
+}
+
+// "T=float|double": its name, and whether it allows a type.
+std::string_view NameOf(std::string_view constraint) { return constraint.substr(0, constraint.find('=')); }
+
+bool Allows(std::string_view constraint, std::string_view type) {
+  constraint.remove_prefix(std::min(constraint.find('=') + 1, constraint.size()));
+  return !AllParts(constraint, '|', [&](std::string_view allowed) { return allowed != type; });
 }
 
 std::optional<int> Number(const std::string& text) {
@@ -95,37 +112,33 @@ Result<KernelTable> KernelTable::Parse(std::string_view text, const std::string&
   for (const std::string& line : Split(text, '\n')) {
     ++number;
     if (number == 1 || line.empty()) continue;  // the heading
-    const std::vector<std::string> fields = Fields(line.back() == '\r' ? line.substr(0, line.size() - 1) : line);
-    auto row = ParseRow(fields);
+    std::vector<std::string> fields = Fields(line.back() == '\r' ? line.substr(0, line.size() - 1) : line);
+    const std::string domain = fields[0];
+    const std::string op = fields.size() > 1 ? fields[1] : "";
+    auto row = ParseRow(std::move(fields));
     if (!row.ok()) {
       Error error = row.error();
       error.place = path + ":" + std::to_string(number);
       return error;
     }
-    const std::string& domain = fields[0];
     const bool onnx = domain.empty() || domain == "ai.onnx";
-    table.rows_[onnx ? fields[1] : domain + "." + fields[1]].push_back(std::move(row).value());
+    table.rows_[onnx ? op : domain + "." + op].push_back(std::move(row).value());
   }
   return table;
 }
 
-Result<KernelTable::Row> KernelTable::ParseRow(const std::vector<std::string>& fields) {
-  const Error bad{ErrorKind::kRules, "a line of a kernel table is: domain,op,since,until,types", "",
-                  "types: T=float|double;T1=int64, or nothing."};
-  if (fields.size() != kFields) return bad;
+Result<KernelTable::Row> KernelTable::ParseRow(std::vector<std::string> fields) {
+  const auto bad = [] {
+    return Error{ErrorKind::kRules, "a line of a kernel table is: domain,op,since,until,types", "",
+                 "types: T=float|double;T1=int64, or nothing."};
+  };
+  if (fields.size() != kFields) return bad();
   const auto since = Number(fields[2]);
   const auto until = Number(fields[3]);
-  if (!since || (!until && !fields[3].empty())) return bad;
-  Row row;
-  row.since = *since;
-  row.until = until;
-  for (const std::string& constraint : Split(fields[4], ';')) {
-    if (constraint.empty()) continue;
-    const size_t equals = constraint.find('=');
-    if (equals == std::string::npos) return bad;
-    row.types.emplace_back(constraint.substr(0, equals), Split(constraint.substr(equals + 1), '|'));
-  }
-  return row;
+  if (!since || (!until && !fields[3].empty())) return bad();
+  const auto has_name = [](std::string_view constraint) { return constraint.find('=') != std::string_view::npos; };
+  if (!AllParts(fields[4], ';', has_name)) return bad();
+  return Row{*since, until, std::move(fields[4])};
 }
 
 bool KernelTable::Covers(const Row& row, int version) {
@@ -135,11 +148,10 @@ bool KernelTable::Covers(const Row& row, int version) {
 
 bool KernelTable::Fits(const Row& row, const Graph& graph, const Node& node, const OpSchema* schema) const {
   if (schema == nullptr) return true;
-  return std::all_of(row.types.begin(), row.types.end(), [&](const auto& constraint) {
-    const ValueId operand = Constrained(node, *schema, constraint.first);
+  return AllParts(row.types, ';', [&](std::string_view constraint) {
+    const ValueId operand = Constrained(node, *schema, NameOf(constraint));
     const std::string type = operand == kNoValue ? "" : WithoutEnd(TypeName(graph.TypeOf(operand)));
-    const auto& allowed = constraint.second;
-    return type.empty() || std::find(allowed.begin(), allowed.end(), type) != allowed.end();
+    return type.empty() || Allows(constraint, type);
   });
 }
 
@@ -159,11 +171,10 @@ bool KernelTable::HasFor(const Node& node, const Types& types) const {
   return std::any_of(found->second.begin(), found->second.end(), [&](const Row& row) {
     if (!Covers(row, node.since_version)) return false;
     return std::all_of(types.begin(), types.end(), [&](const auto& wanted) {
-      const auto constraint = std::find_if(row.types.begin(), row.types.end(),
-                                           [&](const auto& candidate) { return candidate.first == wanted.first; });
-      if (constraint == row.types.end()) return false;
-      const auto& allowed = constraint->second;
-      return std::find(allowed.begin(), allowed.end(), WithoutEnd(wanted.second)) != allowed.end();
+      const std::string type = WithoutEnd(wanted.second);
+      return !AllParts(row.types, ';', [&](std::string_view constraint) {
+        return NameOf(constraint) != wanted.first || !Allows(constraint, type);
+      });
     });
   });
 }

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "engine/base/result.h"
@@ -32,9 +31,9 @@ class KernelTable {
   struct Row {
     int since = 0;
     std::optional<int> until;  // open: for the version `since` only, since nobody knows later ones
-    std::vector<std::pair<std::string, std::vector<std::string>>> types;
+    std::string types;         // "T=float|double;T1=int64", looked into only where a node asks
   };
-  static Result<Row> ParseRow(const std::vector<std::string>& fields);
+  static Result<Row> ParseRow(std::vector<std::string> fields);
   static bool Covers(const Row& row, int version);
   bool Fits(const Row& row, const Graph& graph, const Node& node, const OpSchema* schema) const;
 

@@ -17,6 +17,8 @@ constexpr std::pair<std::string_view, Pass> kPasses[] = {
     {"constant-sharing", &ConstantSharing},
     {"common-subexpressions", &CommonSubexpressions},
     {"constant-folding", &ConstantFolding},
+    {"reshape-fusion", &ReshapeFusion},
+    {"gather-slice-to-split", &GatherSliceToSplit},
     {"partition", &Partition},
     {"require-kernels", &RequireKernels},
     {"qdq-propagation", &QdqPropagation},

@@ -16,6 +16,10 @@ Result<PassResult> ConstantSharing(const PassScope& scope);
 Result<PassResult> CommonSubexpressions(const PassScope& scope);
 // Computes what depends on constants only (inventory-fp32.md 2.5).
 Result<PassResult> ConstantFolding(const PassScope& scope);
+// Lets a shape that is put together from sizes of the data be constant (inventory-fp32.md 2.7 A).
+Result<PassResult> ReshapeFusion(const PassScope& scope);
+// Splits once what several nodes take apart (inventory-fp32.md 4.6).
+Result<PassResult> GatherSliceToSplit(const PassScope& scope);
 // Gives nodes to the provider that has kernels for them (inventory-fp32.md 1.2 and 3).
 Result<PassResult> Partition(const PassScope& scope);
 // Moves quantization through operators that only move data (inventory-qdq.md 4.2).

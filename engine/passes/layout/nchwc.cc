@@ -28,9 +28,7 @@ bool Nchwc::Finish() {
   for (const auto& [plain, blocked] : blocked_) {
     if (blocked.remaining <= 0) continue;
     edit_.SetSources(edit_.node(blocked.node).origins);
-    const std::string name = edit_.graph().UniqueNodeName("ReorderOutput");
-    edit_.AddNamedNode(table_.reorder_output, name, "ReorderOutput", {blocked.value}, {plain},
-                       {{"channels", blocked.channels}});
+    AddReorder(table_.reorder_output, blocked.value, plain, {{"channels", blocked.channels}});
     events_.push_back(edit_.TakeEvent("joined the channels of '" + edit_.graph().value(plain).name + "'"));
   }
   return !removed_.empty();
@@ -125,7 +123,6 @@ void Nchwc::ReorderInput(NodeIndex made, ValueId id) {
   const ValueId value = graph.AddValue(graph.UniqueValueName("reorder"));
   SetBlockedType(id, value);
   reordered_inputs_[id] = value;
-  const std::string name = graph.UniqueNodeName("ReorderInput");
   ValueId source = id;
   AttributeMap attributes;
   if (last_transposed_ == id && last_transpose_ != kNoNode) {
@@ -136,8 +133,13 @@ void Nchwc::ReorderInput(NodeIndex made, ValueId id) {
     Remove(last_transpose_);
     last_transpose_ = kNoNode;
   }
-  edit_.AddNamedNode(table_.reorder_input, name, "ReorderInput", {source}, {value}, std::move(attributes));
+  AddReorder(table_.reorder_input, source, value, std::move(attributes));
   edit_.SetInput(made, 0, value);
+}
+
+void Nchwc::AddReorder(const std::string& op, ValueId from, ValueId to, AttributeMap attributes) {
+  const std::string base = ParseOpName(op).op_type;
+  edit_.AddNamedNode(op, edit_.graph().UniqueNodeName(base), base, {from}, {to}, std::move(attributes));
 }
 
 // --- the pass

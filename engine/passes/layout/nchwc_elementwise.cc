@@ -59,14 +59,14 @@ void Nchwc::Combine(NodeIndex index, bool adds) {
 }
 
 NodeIndex Nchwc::AddReshape(ValueId input, ValueId output, bool split) {
+  const std::string base = ParseOpName(table_.reshape).op_type;
   ValueId& shape = split ? split_shape_ : joined_shape_;
   if (shape == kNoValue) {
     std::vector<int64_t> sizes = {0, -1, 0, 0};
     if (split) sizes.push_back(block_);
-    shape = edit_.AddConstant("Reshape", Tensor::Vector(sizes));
+    shape = edit_.AddConstant(base, Tensor::Vector(sizes));
   }
-  const std::string name = edit_.graph().UniqueNodeName("Reshape");
-  return edit_.AddNamedNode(table_.reshape, name, "Reshape", {input, shape}, {output}, {});
+  return edit_.AddNamedNode(table_.reshape, edit_.graph().UniqueNodeName(base), base, {input, shape}, {output}, {});
 }
 
 // Shapes that may differ are added in their true, five-dimensional form, where broadcasting means the same.

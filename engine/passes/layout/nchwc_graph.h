@@ -79,6 +79,7 @@ class Nchwc {
   // output of `node`.
   SizeSource ReadBlocked(NodeIndex node, NodeIndex made, ValueId id, const Tensor* filter);
   void ReorderInput(NodeIndex made, ValueId id);
+  void AddReorder(const std::string& op, ValueId from, ValueId to, AttributeMap attributes);
   SizeSource SizesBehind(const Node& node, const SizeSource& input, const Tensor* filter) const;
   void SetBlockedType(ValueId plain, ValueId blocked);
   void Remove(NodeIndex node) { removed_.push_back(node); }

@@ -26,9 +26,8 @@ void Nchwc::Transpose(NodeIndex index, const NchwcRow& /*row*/) {
   const ValueId output = node.output(0);
   CutOutputs(index);
   edit_.graph().SetOutput(index, 0, kNoValue);
-  const std::string name = edit_.graph().UniqueNodeName("ReorderOutput");
-  edit_.AddNamedNode(table_.reorder_output, name, "ReorderOutput", {input->value}, {output},
-                     {{"channels", input->channels}, {"channels_last", int64_t{1}}});
+  AddReorder(table_.reorder_output, input->value, output,
+             {{"channels", input->channels}, {"channels_last", int64_t{1}}});
   --input->remaining;
   Remove(index);
 }
