@@ -42,8 +42,8 @@ bool IsPointwise(const NchwcConvShape& shape) {
 
 Result<Job> MakeJob(const ConvAttributes& attributes, const Tensor& x, const Tensor& w) {
   const int64_t block = attributes.block, channels = x.dims()[1], outputs = w.dims()[0], inputs = w.dims()[1];
-  RULERUN_ASSIGN(const std::vector<Window> windows, ResolveWindows(attributes.window, std::span(x.dims()).subspan(2),
-                                                                   std::span(w.dims()).subspan(2)));
+  RULERUN_ASSIGN(const std::vector<Window> windows,
+                 ResolveWindows(attributes.window, std::span(x.dims()).subspan(2), std::span(w.dims()).subspan(2)));
   Job job;
   job.batch = x.dims()[0];
   job.group = attributes.group;

@@ -39,8 +39,8 @@ void PoolPlane(const Window& height, const Window& across, const float* x, float
         }
       }
       if constexpr (kKind != PoolKind::kMax) {
-        const int64_t count = kKind == PoolKind::kAverage ? (bottom - top) * (right - left)
-                                                          : height.kernel * across.kernel;
+        const int64_t count =
+            kKind == PoolKind::kAverage ? (bottom - top) * (right - left) : height.kernel * across.kernel;
         for (float& value : result) value /= static_cast<float>(count);
       }
       std::copy(result.begin(), result.end(), y);
@@ -59,16 +59,15 @@ template <PoolKind kKind>
 void PoolPlanes(const Pool& pool, const Window& height, const Window& across, int64_t planes, const float* x, float* y,
                 ThreadPool& threads) {
   const int64_t work = height.out * across.out * height.kernel * across.kernel * pool.block;
-  threads.ParallelFor(planes, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, work)),
-                      [&](int64_t begin, int64_t end) {
-                        for (int64_t p = begin; p < end; ++p) {
-                          const float* from = x + p * height.in * across.in * pool.block;
-                          float* to = y + p * height.out * across.out * pool.block;
-                          WithBlock(pool.block, [&](auto block) {
-                            PoolPlane<kKind, decltype(block)::value>(height, across, from, to);
-                          });
-                        }
-                      });
+  threads.ParallelFor(
+      planes, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, work)), [&](int64_t begin, int64_t end) {
+        for (int64_t p = begin; p < end; ++p) {
+          const float* from = x + p * height.in * across.in * pool.block;
+          float* to = y + p * height.out * across.out * pool.block;
+          WithBlock(pool.block,
+                    [&](auto block) { PoolPlane<kKind, decltype(block)::value>(height, across, from, to); });
+        }
+      });
 }
 
 Status RunPool(const Pool& pool, KernelContext& context) {

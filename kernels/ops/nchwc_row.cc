@@ -169,7 +169,9 @@ HWY_EXPORT(ConvRow);
 
 }  // namespace
 
-void RunNchwcConvRow(const NchwcConvShape& shape, const NchwcConvRow& row) { HWY_DYNAMIC_DISPATCH(ConvRow)(shape, row); }
+void RunNchwcConvRow(const NchwcConvShape& shape, const NchwcConvRow& row) {
+  HWY_DYNAMIC_DISPATCH(ConvRow)(shape, row);
+}
 
 }  // namespace rulerun
 #endif  // HWY_ONCE

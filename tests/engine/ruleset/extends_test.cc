@@ -14,7 +14,9 @@ namespace fs = std::filesystem;
 class Extends : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / "rulerun_extends";
+    // Tests run in parallel: a folder each.
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = fs::path(testing::TempDir()) / ("rulerun_extends_" + test);
     fs::remove_all(folder_);
     fs::create_directories(folder_ / "base");
     Write("base.yaml", R"(
