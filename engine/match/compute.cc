@@ -51,18 +51,24 @@ Argument EvaluateOperand(const Binding& binding, const OperandPattern& operand) 
   }
 }
 
-// Gives weak arguments the element type of the first strong one.
+// Gives weak arguments the element type of the first strong one; among themselves, float where one is.
 void SettleTypes(std::vector<Argument>& arguments) {
-  const auto strong = std::find_if(arguments.begin(), arguments.end(), [](const Argument& argument) {
-    return !argument.weak && argument.value.state == Computed::State::kKnown;
-  });
-  if (strong == arguments.end()) return;
-  const DataType type = strong->value.tensor.type();
+  std::optional<DataType> type;
+  for (const Argument& argument : arguments) {
+    if (argument.value.state != Computed::State::kKnown) continue;
+    const DataType own = argument.value.tensor.type();
+    if (!argument.weak) {
+      type = own;
+      break;
+    }
+    if (!type || own == DataType::kFloat) type = own;
+  }
+  if (!type) return;
   for (Argument& argument : arguments) {
     if (!argument.weak || argument.value.state != Computed::State::kKnown) continue;
     const Tensor& number = argument.value.tensor;
-    if (number.type() == type || number.count() != 1) continue;
-    argument.value.tensor = Filled(type, number.dims(), ElementAsDouble(number, 0));
+    if (number.type() == *type || number.count() != 1) continue;
+    argument.value.tensor = Filled(*type, number.dims(), ElementAsDouble(number, 0));
   }
 }
 

@@ -269,10 +269,11 @@ Result<std::vector<RecurrentActivation>> ReadActivations(const AttributeMap& att
   if (names.empty()) {
     for (size_t i = 0; i < directions; ++i) names.insert(names.end(), op.activations.begin(), op.activations.end());
   }
-  if (names.size() != directions * op.activations.size()) {
-    return Invalid("there are " + std::to_string(names.size()) + " activations instead of " +
-                   std::to_string(directions * op.activations.size()));
+  const size_t wanted = directions * op.activations.size();
+  if (names.size() < wanted) {
+    return Invalid("there are " + std::to_string(names.size()) + " activations instead of " + std::to_string(wanted));
   }
+  names.resize(wanted);  // RNN's default value has two, even for one direction
   const std::vector<float> alphas = FloatsOf(attributes, "activation_alpha");
   const std::vector<float> betas = FloatsOf(attributes, "activation_beta");
   size_t alpha = 0, beta = 0;

@@ -14,7 +14,7 @@ namespace {
 struct Named {
   std::string_view name;
   size_t parameters;
-  float alpha, beta;  // where they are not given
+  float alpha, beta;  // where they are not given, as ONNX Runtime has it
 };
 
 // In the order of RecurrentActivation::Kind.
@@ -22,10 +22,10 @@ constexpr std::array<Named, 11> kActivations = {{
     {"Relu", 0, 0, 0},
     {"Tanh", 0, 0, 0},
     {"Sigmoid", 0, 0, 0},
-    {"Affine", 2, 1, 0},
+    {"Affine", 2, 0, 0},
     {"LeakyRelu", 1, 0.01f, 0},
     {"ThresholdedRelu", 1, 1, 0},
-    {"ScaledTanh", 2, 1, 1},
+    {"ScaledTanh", 2, 0, 0},
     {"HardSigmoid", 2, 0.2f, 0.5f},
     {"Elu", 1, 1, 0},
     {"Softsign", 0, 0, 0},

@@ -1,4 +1,4 @@
-// The tests that the shipped rules carry.
+// The tests that rules carry: the shipped ones, and those in tests/data/language, which show what the language means.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,18 +13,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> ShippedRuleSets() {
+std::vector<std::string> RuleSets() {
   std::vector<std::string> paths;
-  for (const auto& entry : fs::directory_iterator(fs::path(RULERUN_SOURCE_DIR) / "rules")) {
-    if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
+  for (const std::string folder : {"rules", "tests/data/language"}) {
+    for (const auto& entry : fs::directory_iterator(fs::path(RULERUN_SOURCE_DIR) / folder)) {
+      if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
+    }
   }
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
-class ShippedRules : public ::testing::TestWithParam<std::string> {};
+class RuleSetTest : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(ShippedRules, TheirTestsPass) {
+TEST_P(RuleSetTest, TheirTestsPass) {
   const auto rules = ReadRuleSet(GetParam());
   ASSERT_TRUE(rules.ok()) << ToString(rules.error());
   const auto results = RunRuleTests(**rules, KernelRegistry::Default());
@@ -34,7 +36,7 @@ TEST_P(ShippedRules, TheirTestsPass) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ShippedRules, ::testing::ValuesIn(ShippedRuleSets()), [](const auto& test) {
+INSTANTIATE_TEST_SUITE_P(All, RuleSetTest, ::testing::ValuesIn(RuleSets()), [](const auto& test) {
   std::string name = fs::path(test.param).stem().string();
   std::replace_if(
       name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
