@@ -70,6 +70,8 @@ Status CheckAttributes(const Node& node, const OpSchema& schema) {
     const auto found = schema.attributes.find(name);
     if (found == schema.attributes.end()) {
       if (schema.unchecked_attributes || StartsWith(name, "__")) continue;  // "__": someone's private mark
+      const bool ours = std::find(node.defaulted.begin(), node.defaulted.end(), name) != node.defaulted.end();
+      if (ours) continue;  // a pass wrote it knowingly
       std::vector<std::string> known;
       for (const auto& [candidate, unused] : schema.attributes) known.push_back(candidate);
       return Bad(node, "has no attribute '" + name + "'" + DidYouMean(name, known),

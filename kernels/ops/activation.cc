@@ -55,7 +55,7 @@ void Activation::Apply(float* data, int64_t count) const {
     case Kind::kSigmoid:
       return VectorLogistic(data, data, count);
     case Kind::kHardSwish:
-      return Map(data, count, [](float x) { return x * std::min(std::max(x / 6.0f + 0.5f, 0.0f), 1.0f); });
+      return Map(data, count, [](float x) { return x * std::min(std::max(x * (1.0f / 6) + 0.5f, 0.0f), 1.0f); });
     case Kind::kLeakyRelu:
       return Map(data, count, [alpha](float x) { return x >= 0 ? x : alpha * x; });
     case Kind::kClip:

@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "engine/graph/graph.h"
 #include "kernels/buffer.h"
 #include "kernels/ops/op.h"
 #include "kernels/ops/strided_copy.h"
@@ -37,6 +38,30 @@ Result<Tensor> Stack(const std::vector<Tensor>& parts, int64_t axis, ThreadPool&
   return stacked;
 }
 
+// Types and shapes that the body's outputs were inferred to have.
+std::vector<ValueType> OutputTypes(const AttributeMap& attributes) {
+  std::vector<ValueType> types;
+  const auto found = attributes.find("body");
+  const auto* body = found == attributes.end() ? nullptr : std::get_if<GraphRef>(&found->second);
+  if (body == nullptr || *body == nullptr) return types;
+  for (const ValueId id : (*body)->outputs()) types.push_back((*body)->TypeOf(id));
+  return types;
+}
+
+// What is collected where the body never runs. As in ONNX Runtime, sizes that are not known are 0.
+Status SetNothingCollected(KernelContext& context, size_t slot, const ValueType& type, int64_t axis) {
+  if (type.element == DataType::kUndefined || !type.other.empty()) {
+    return Unsupported("a body that never runs has no known type for its output " + std::to_string(slot));
+  }
+  Dims dims;
+  for (const Dim& dim : type.shape.value_or(Shape())) dims.push_back(std::max<int64_t>(dim.size, 0));
+  RULERUN_ASSIGN(axis, ResolveAxis(axis, static_cast<int64_t>(dims.size()) + 1));
+  dims.insert(dims.begin() + axis, 0);
+  RULERUN_ASSIGN(Tensor empty, AllocateTensor(type.element, std::move(dims)));
+  context.SetOutput(slot, std::move(empty));
+  return {};
+}
+
 Status If(KernelContext& context) {
   RULERUN_ASSIGN(const Tensor* condition, Required(context, 0));
   RULERUN_ASSIGN(const bool taken, ReadBool(*condition, "the condition"));
@@ -46,7 +71,7 @@ Status If(KernelContext& context) {
 }
 
 // Inputs: M, condition, carried values. Body: (iteration, condition, carried) -> (condition, carried, collected).
-Status Loop(KernelContext& context) {
+Status RunLoop(KernelContext& context, const std::vector<ValueType>& types) {
   int64_t limit = std::numeric_limits<int64_t>::max();
   bool running = true;
   if (const Tensor* trips = context.Input(0)) {
@@ -77,17 +102,23 @@ Status Loop(KernelContext& context) {
     RULERUN_ASSIGN(Tensor stacked, Stack(collected[k], 0, context.pool()));
     context.SetOutput(carried.size() + k, std::move(stacked));
   }
-  if (collected.empty()) {
-    for (size_t slot = carried.size(); context.Wanted(slot); ++slot) {
-      return Unsupported("a loop that never runs has no known shape for what it collects");
-    }
+  if (!collected.empty()) return {};
+  for (size_t slot = carried.size(); slot + 1 < types.size(); ++slot) {  // output 0 of the body is the condition
+    if (!context.Wanted(slot)) continue;
+    RULERUN_RETURN_IF_ERROR(SetNothingCollected(context, slot, types[slot + 1], 0));
   }
   return {};
+}
+
+Result<std::unique_ptr<Kernel>> MakeLoop(const KernelRequest& request) {
+  return MakeKernel(
+      [types = OutputTypes(*request.attributes)](KernelContext& context) { return RunLoop(context, types); });
 }
 
 struct ScanAttributes {
   size_t scan_inputs = 0;
   std::vector<int64_t> input_axes, output_axes, input_directions, output_directions;
+  std::vector<ValueType> types;  // of the body's outputs
 };
 
 int64_t At(const std::vector<int64_t>& values, size_t index) { return index < values.size() ? values[index] : 0; }
@@ -143,8 +174,11 @@ Status RunScan(KernelContext& context, const ScanAttributes& attributes) {
     RULERUN_ASSIGN(Tensor stacked, Stack(collected[k], At(attributes.output_axes, k), context.pool()));
     context.SetOutput(states + k, std::move(stacked));
   }
-  if (collected.empty() && context.Wanted(states)) {
-    return Unsupported("a scan over nothing has no known shape for what it collects");
+  if (!collected.empty()) return {};
+  for (size_t slot = states; slot < attributes.types.size(); ++slot) {
+    if (!context.Wanted(slot)) continue;
+    const int64_t axis = At(attributes.output_axes, slot - states);
+    RULERUN_RETURN_IF_ERROR(SetNothingCollected(context, slot, attributes.types[slot], axis));
   }
   return {};
 }
@@ -158,6 +192,7 @@ Result<std::unique_ptr<Kernel>> MakeScan(const KernelRequest& request) {
   attributes.output_axes = IntsOr(*request.attributes, "scan_output_axes", {});
   attributes.input_directions = IntsOr(*request.attributes, "scan_input_directions", {});
   attributes.output_directions = IntsOr(*request.attributes, "scan_output_directions", {});
+  attributes.types = OutputTypes(*request.attributes);
   return MakeKernel([attributes](KernelContext& context) { return RunScan(context, attributes); });
 }
 
@@ -165,7 +200,7 @@ Result<std::unique_ptr<Kernel>> MakeScan(const KernelRequest& request) {
 
 void Register_ops_control_flow(KernelRegistry& registry) {
   AddOp(registry, "If", {}, {{DataType::kBool}}, Stateless(If));
-  AddOp(registry, "Loop", {}, {{DataType::kInt64}, {DataType::kBool}}, Stateless(Loop));
+  AddOp(registry, "Loop", {}, {{DataType::kInt64}, {DataType::kBool}}, MakeLoop);
   // Version 8 has a batch axis, which nobody uses any more.
   AddOp(registry, "Scan", {9, kLatest}, {}, MakeScan);
 }

@@ -171,7 +171,8 @@ void DequantizeToPass::SetUnsqueezed(ValueId data, const Axes& axes) {
 void DequantizeToPass::SetData(ValueId data) {
   edit_.SetInput(node_, 0, data);
   // ONNX Runtime writes the attribute below opset 13 too, and so saves a model that it cannot load.
-  if (edit_.KnowsAttribute(node_, "axis")) edit_.SetAttribute(node_, "axis", quantization_.axis);
+  if (!edit_.KnowsAttribute(node_, "axis")) edit_.graph().node(node_)->defaulted.emplace_back("axis");
+  edit_.SetAttribute(node_, "axis", quantization_.axis);
   edit_.SetShape(edit_.Output(node_), edit_.ShapeOf(data));
 }
 
