@@ -63,7 +63,7 @@ ValueId Graph::FindOrAddValue(std::string_view name) {
   return found ? *found : AddValue(std::string(name));
 }
 
-ValueId Graph::AddInitializer(std::string name, Tensor tensor) {
+ValueId Graph::AddInitializer(const std::string& name, Tensor tensor) {
   const ValueId id = FindOrAddValue(name);
   Value& added = value(id);
   added.type.element = tensor.type();

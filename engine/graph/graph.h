@@ -125,7 +125,7 @@ class Graph {
   std::optional<ValueId> Find(std::string_view name) const;  // in this graph
   ValueId AddValue(std::string name, ValueType type = {});   // the name must be new
   ValueId FindOrAddValue(std::string_view name);
-  ValueId AddInitializer(std::string name, Tensor tensor);   // likewise
+  ValueId AddInitializer(const std::string& name, Tensor tensor);   // likewise
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
   void AddInput(ValueId id);

@@ -81,6 +81,16 @@ bool MayAnchor(const MatchScope& scope, const Rule& rule, const Node& node) {
   return AnchorsAt(scope, rule, AnchorLine(rule), node);
 }
 
+bool AttributesFit(const Call& call, const Node& node) {
+  return std::all_of(call.attributes.begin(), call.attributes.end(), [&](const AttrPattern& pattern) {
+    const AttrValue& wanted = pattern.values.front();
+    if (wanted.kind == AttrValue::Kind::kCapture) return true;
+    const auto found = node.attributes.find(pattern.name);
+    if (found != node.attributes.end()) return SameWritten(found->second, wanted);
+    return wanted.kind == AttrValue::Kind::kInt && wanted.integer == 0;
+  });
+}
+
 std::optional<Refusal> BindAttributes(Binding& binding, const Call& call, const Node& node) {
   for (const AttrPattern& pattern : call.attributes) {
     const auto found = node.attributes.find(pattern.name);

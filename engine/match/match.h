@@ -34,6 +34,8 @@ bool IsOperator(const MatchScope& scope, const Call& call, const Node& node);
 bool InOpSet(const MatchScope& scope, std::string_view set, const Node& node);
 // Whether the rule may touch the node, by provider.
 bool ProviderFits(const MatchScope& scope, const Rule& rule, const Node& node);
+// Whether the node has the written attributes; one that its operator version does not have counts as 0.
+bool AttributesFit(const Call& call, const Node& node);
 // Compares and captures the attributes a call writes down.
 std::optional<Refusal> BindAttributes(Binding& binding, const Call& call, const Node& node);
 // Conditions and cases, last; kMatched, kRefused or kError.

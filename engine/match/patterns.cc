@@ -153,7 +153,7 @@ class Search {
 
   bool FitsChain(const Statement& line, const Node& node) const {
     return std::any_of(line.alternatives.begin(), line.alternatives.end(), [&](const Alternative& alternative) {
-      return alternative.call && IsOperator(scope_, *alternative.call, node);
+      return alternative.call && IsOperator(scope_, *alternative.call, node) && AttributesFit(*alternative.call, node);
     });
   }
 

@@ -256,6 +256,15 @@ Truth ReadBy(Call& call) {
   });
 }
 
+// {x: [Cast]}: the operator of the node that writes the value.
+Truth MadeBy(Call& call) {
+  return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    const Node* producer = call.binding.graph().Producer(operand.value);
+    const auto names = wanted.AsNames().value_or(std::vector<std::string>{});
+    return ToTruth(producer != nullptr && std::find(names.begin(), names.end(), producer->Op()) != names.end());
+  });
+}
+
 Truth Users(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
     return ToTruth(UserCount(call.binding.graph(), operand.value) == wanted.AsInt());
@@ -289,6 +298,7 @@ void AddValuePredicates(Table& table) {
   table["same_rank"] = [](Call& call) { return CompareRanks(call, 0); };
   table["same_shape"] = SameShape;
   table["read_by"] = ReadBy;
+  table["made_by"] = MadeBy;
   table["one_rank_less"] = [](Call& call) { return CompareRanks(call, 1); };
   table["rank_at_most"] = RankAtMost;
   table["shape"] = ShapeIs;

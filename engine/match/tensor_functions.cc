@@ -156,7 +156,7 @@ Results AsymmetricInt8(const Operands& operands) {
 // PackNBits<default_block = b>(w, scale, zero?): weight, scales, zero points, bits, block size; w is read through a DQ,
 // whose block_size wins.
 Results PackNBitsOf(const Binding& binding, const Call& call, const Operands& operands) {
-  const Results unknown(5, Computed::Unknown());
+  Results unknown(5, Computed::Unknown());
   const auto bound = binding.values.find(call.operands.front().name);
   if (bound == binding.values.end() || bound->second.items.front().quantizer == kNoNode) return unknown;
   if (!Known(operands[0]) || !Known(operands[1])) return unknown;

@@ -37,7 +37,7 @@ const NameTemplate* FindName(const Binding& binding, std::string_view key) {
 std::string DrawValueName(const Binding& binding, std::string_view key, const std::string& fallback) {
   const NameTemplate* wanted = FindName(binding, key);
   if (wanted == nullptr) return binding.graph().UniqueValueName(fallback);
-  const std::string base = binding.Expand(wanted->text);
+  std::string base = binding.Expand(wanted->text);
   // An exact name that is taken after all would tie two values together.
   if (wanted->kind == NameTemplate::Kind::kExact && !binding.graph().Find(base)) return base;
   return binding.graph().UniqueValueName(base);
@@ -46,7 +46,7 @@ std::string DrawValueName(const Binding& binding, std::string_view key, const st
 std::string DrawNodeName(const Binding& binding, std::string_view key, const std::string& fallback) {
   const NameTemplate* wanted = FindName(binding, key);
   if (wanted == nullptr) return binding.graph().UniqueNodeName(fallback);
-  const std::string base = binding.Expand(wanted->text);
+  std::string base = binding.Expand(wanted->text);
   if (wanted->kind == NameTemplate::Kind::kExact) return base;
   if (wanted->kind == NameTemplate::Kind::kFromValues) return binding.graph().UniqueValueName(base);
   return binding.graph().UniqueNodeName(base);
@@ -84,7 +84,7 @@ std::vector<std::string> OriginsOf(const Graph& graph, const std::vector<NodeInd
   return origins;
 }
 
-void RemoveDead(Graph& graph, std::vector<NodeIndex> nodes, Change& change) {
+void RemoveDead(Graph& graph, const std::vector<NodeIndex>& nodes, Change& change) {
   bool removed = true;
   while (removed) {
     removed = false;

@@ -44,7 +44,7 @@ Result<NodeIndex> AddMade(Binding& binding, Node node);
 // Origins of nodes, the first one's first, each once.
 std::vector<std::string> OriginsOf(const Graph& graph, const std::vector<NodeIndex>& nodes);
 // Removes those of `nodes` that nobody reads any more and that produce no graph output, until none is left.
-void RemoveDead(Graph& graph, std::vector<NodeIndex> nodes, Change& change);
+void RemoveDead(Graph& graph, const std::vector<NodeIndex>& nodes, Change& change);
 
 }  // namespace rulerun
 

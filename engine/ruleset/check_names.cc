@@ -231,7 +231,7 @@ class NameChecker {
   }
 
   static Wanted WantedBy(const PredicateInfo& predicate) {
-    if (predicate.name == "read_by") return Wanted::kValue;
+    if (predicate.name == "read_by" || predicate.name == "made_by") return Wanted::kValue;
     switch (predicate.args) {
       case ArgKind::kLabels:
       case ArgKind::kLabelToSet:
@@ -263,7 +263,9 @@ class NameChecker {
       if (predicate.args == ArgKind::kValueToValue || predicate.args == ArgKind::kMapOfNumbers) {
         CheckReference(value.scalar, value.where, Wanted::kValue);
       }
-      if (predicate.name == "op" || predicate.name == "read_by") CheckOperators(value);
+      const bool operators =
+          predicate.name == "op" || predicate.name == "read_by" || predicate.name == "made_by";
+      if (operators) CheckOperators(value);
       if (predicate.name == "count" && names_->each.count(name) == 0) {
         errors_.Add(condition.where, "'" + name + "' is bound by no 'each' line, so there is nothing to count");
       }

@@ -214,7 +214,8 @@ class ConditionReader {
         return Wrong(condition, value.key_places[i]);
       }
       if (condition.predicate->args == ArgKind::kValueToSet) ReadTypeSet(wanted, context_.sets, errors());
-      const bool operators = condition.predicate->name == "op" || condition.predicate->name == "read_by";
+      const std::string_view predicate = condition.predicate->name;
+      const bool operators = predicate == "op" || predicate == "read_by" || predicate == "made_by";
       condition.pairs.emplace_back(name, operators ? ExpandSets(wanted) : wanted);
     }
     return true;

@@ -275,6 +275,13 @@ std::string YamlRemedy(const std::string& message) {
 
 }  // namespace
 
+Yaml::Yaml() = default;
+Yaml::~Yaml() = default;
+Yaml::Yaml(const Yaml& other) = default;
+Yaml::Yaml(Yaml&& other) noexcept = default;
+Yaml& Yaml::operator=(const Yaml& other) = default;
+Yaml& Yaml::operator=(Yaml&& other) noexcept = default;
+
 const Yaml* Yaml::Get(std::string_view key) const {
   for (const auto& [name, value] : entries) {
     if (name == key) return &value;

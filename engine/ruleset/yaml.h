@@ -17,6 +17,14 @@ namespace rulerun {
 struct Yaml {
   enum class Kind { kNull, kScalar, kSequence, kMap };
 
+  // Out of line: a map holds pairs of a type that is not complete here.
+  Yaml();
+  ~Yaml();
+  Yaml(const Yaml& other);
+  Yaml(Yaml&& other) noexcept;
+  Yaml& operator=(const Yaml& other);
+  Yaml& operator=(Yaml&& other) noexcept;
+
   Kind kind = Kind::kNull;
   std::string scalar;
   bool quoted = false;             // written in quotes or as a block scalar: text, whatever it looks like
