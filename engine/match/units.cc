@@ -142,12 +142,13 @@ class UnitMatcher {
     return Code(bounds.min, step, zero) <= range.min && Code(bounds.max, step, zero) >= range.max;
   }
 
-  // Computed through int32 as on x86, where a number that does not fit becomes the smallest one.
-  static int64_t Code(const Computed& bound, float step, int64_t zero) {
+  // Computed through int32: a number that does not fit becomes the smallest one on x86, the nearest one on arm64.
+  int64_t Code(const Computed& bound, float step, int64_t zero) const {
     const float rounded = std::nearbyint(static_cast<float>(ElementAsDouble(bound.tensor, 0)) / step);
     const bool fits = rounded >= -2147483648.0f && rounded < 2147483648.0f;
-    const int64_t code = fits ? static_cast<int64_t>(rounded) : std::numeric_limits<int32_t>::min();
-    return static_cast<int32_t>(static_cast<uint32_t>(code + zero));
+    const bool largest = rounded > 0 && scope_.target->Lookup("saturating_conversion").value_or(0) != 0;
+    const int64_t beyond = largest ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int32_t>::min();
+    return static_cast<int32_t>(static_cast<uint32_t>((fits ? static_cast<int64_t>(rounded) : beyond) + zero));
   }
 
   // --- operands

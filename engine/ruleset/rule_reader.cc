@@ -123,7 +123,9 @@ class RuleReader {
       errors().Add(rule_->cases[i + 1].where, "never taken: the case before it has no 'where' and always holds");
       break;
     }
-    if (rule_->is_unit && !rule_->cases.empty()) errors().Add(cases->where, "a unit has no cases");
+    for (const Case& one : rule_->cases) {
+      if (rule_->is_unit && !one.match.empty()) errors().Add(one.where, "a case of a unit adds no lines to match");
+    }
   }
 
   Rewrite ReadRewrite(const Yaml& map) {

@@ -1,5 +1,6 @@
 // The operators on blocks of channels, against the plain ones.
 #include "engine/graph/load.h"
+#include "engine/graph/schema.h"
 #include "kernels/executor/executor.h"
 #include "tests/kernels/ops/run_op.h"
 
@@ -14,12 +15,29 @@ Tensor Small(Dims dims, int seed) {
   return tensor;
 }
 
+// Any attributes; up to four inputs and one output of floats.
+ExternalSchemas NchwcSchemas() {
+  ExternalSchemas schemas;
+  for (const char* op : {"ReorderInput", "ReorderOutput", "Conv", "MaxPool", "AveragePool", "GlobalMaxPool",
+                         "GlobalAveragePool", "Upsample"}) {
+    OpSchema schema;
+    schema.op_type = op;
+    schema.domain = "com.microsoft.nchwc";
+    schema.inputs.assign(4, {"x", "float", true, false});
+    schema.outputs.push_back({"y", "float", false, false});
+    schema.min_outputs = 1;
+    schema.unchecked_attributes = true;
+    schemas.Add(std::move(schema));
+  }
+  return schemas;
+}
+
 // Runs nodes written in ONNX text on inputs x, w, b and z; the result is y.
 Result<Tensor> RunNodes(const std::string& nodes, TensorMap inputs, int block) {
   const std::string text =
       "g (float[x0,x1,x2,x3] x, float[w0,w1,w2,w3] w, float[b0] b, float[z0,z1,z2,z3] z) => (float[y0,y1,y2,y3] y) {" +
       nodes + "}";
-  RULERUN_ASSIGN(const Model model, ParseModelText(text, {{"", 17}, {"com.microsoft.nchwc", 1}}, ExternalSchemas()));
+  RULERUN_ASSIGN(const Model model, ParseModelText(text, {{"", 17}, {"com.microsoft.nchwc", 1}}, NchwcSchemas()));
   for (const char* name : {"w", "z"}) inputs.try_emplace(name, Tensor(DataType::kFloat, {1, 1, 1, 1}));
   inputs.try_emplace("b", Tensor(DataType::kFloat, {1}));
   ExecutorOptions options;

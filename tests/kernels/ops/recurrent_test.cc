@@ -53,7 +53,7 @@ std::vector<double> StartOf(const Tensor& h, int64_t row) {
   return state;
 }
 
-std::vector<Tensor> Run(const OpCall& call) {
+std::vector<Tensor> RunAll(const OpCall& call) {
   Result<std::vector<Tensor>> outputs = RunOp(call);
   if (!outputs.ok()) {
     ADD_FAILURE() << ToString(outputs.error());
@@ -66,7 +66,7 @@ TEST(Recurrent, LstmEqualsItsDefinition) {
   const Inputs in(4);
   const Tensor c0 = Small({1, kBatch, kHidden}, 6), p = Small({1, 3 * kHidden}, 7);
   const OpCall call = {"LSTM", {in.x, in.w, in.r, in.b, Tensor(), in.h, c0, p}, {{"hidden_size", kHidden}}, 14, 3};
-  const std::vector<Tensor> y = Run(call);
+  const std::vector<Tensor> y = RunAll(call);
   ASSERT_EQ(y[0].dims(), (Dims{kSteps, 1, kBatch, kHidden}));
   for (int64_t row = 0; row < kBatch; ++row) {
     std::vector<double> h = StartOf(in.h, row), c = StartOf(c0, row);
@@ -151,11 +151,11 @@ TEST(Recurrent, RunsBothDirectionsAndShortRows) {
   Inputs both(1, 2);
   for (int64_t i = 0; i < both.w.count(); ++i) both.w.mutable_data<float>()[i] = in.w.data<float>()[i % in.w.count()];
   for (int64_t i = 0; i < both.r.count(); ++i) both.r.mutable_data<float>()[i] = in.r.data<float>()[i % in.r.count()];
-  const std::vector<Tensor> y = Run({"RNN",
-                                     {both.x, both.w, both.r, Tensor(), lengths},
-                                     {{"direction", "bidirectional"}, {"hidden_size", kHidden}},
-                                     14,
-                                     2});
+  const std::vector<Tensor> y = RunAll({"RNN",
+                                        {both.x, both.w, both.r, Tensor(), lengths},
+                                        {{"direction", "bidirectional"}, {"hidden_size", kHidden}},
+                                        14,
+                                        2});
   ASSERT_EQ(y[0].dims(), (Dims{kSteps, 2, kBatch, kHidden}));
   Tensor turned(DataType::kFloat, in.x.dims());
   for (int64_t row = 0; row < kBatch; ++row) {
@@ -189,12 +189,12 @@ TEST(Recurrent, TakesTheBatchFirst) {
     return RunToTensor({"Transpose", {t}, {{"perm", std::move(perm)}}});
   };
   const std::vector<Tensor> plain =
-      Run({"LSTM", {in.x, in.w, in.r, in.b, Tensor(), in.h}, {{"hidden_size", kHidden}}, 14, 3});
-  const std::vector<Tensor> first = Run({"LSTM",
-                                         {swap(in.x, {1, 0, 2}), in.w, in.r, in.b, Tensor(), swap(in.h, {1, 0, 2})},
-                                         {{"hidden_size", kHidden}, {"layout", int64_t{1}}},
-                                         14,
-                                         3});
+      RunAll({"LSTM", {in.x, in.w, in.r, in.b, Tensor(), in.h}, {{"hidden_size", kHidden}}, 14, 3});
+  const std::vector<Tensor> first = RunAll({"LSTM",
+                                            {swap(in.x, {1, 0, 2}), in.w, in.r, in.b, Tensor(), swap(in.h, {1, 0, 2})},
+                                            {{"hidden_size", kHidden}, {"layout", int64_t{1}}},
+                                            14,
+                                            3});
   EXPECT_TRUE(SameContent(swap(plain[0], {2, 0, 1, 3}), first[0]));
   EXPECT_TRUE(SameContent(swap(plain[1], {1, 0, 2}), first[1]));
   EXPECT_TRUE(SameContent(swap(plain[2], {1, 0, 2}), first[2]));
