@@ -34,6 +34,7 @@ SHAPES = {
     'FusedMatMul': 'like MatMul(A, B) if transA = 0, transB = 0, transBatchA = 0, transBatchB = 0',
     'Gelu': UNARY.format('X'),
     'BiasGelu': UNARY.format('A'),
+    'Attention': UNARY.format('input'),
     'FastGelu': UNARY.format('X'),
     'QuickGelu': UNARY.format('X'),
     'SkipLayerNormalization': UNARY.format('input'),
@@ -85,6 +86,19 @@ def wrapped(key, parts):
     return text.replace(f'{key}: ', f'{key}: >\n      ', 1) if '"' in text or ' #' in text else text
 
 
+# Operators whose attributes ONNX Runtime does not check.
+LAX = {'EPContext'}
+# Attributes that get a value although the exported schema gives none: ONNX Runtime's kernels write it.
+DEFAULTS = {('com.microsoft.nchwc', 'MaxPool', 'ceil_mode'): 0, ('com.microsoft.nchwc', 'AveragePool', 'ceil_mode'): 0}
+# Which operators of a domain go into which file.
+QUANTIZED = re.compile('Q[A-Z]|DequantizeLinear|DynamicQuantize|MatMulInteger|MatMulNBits|MatMulBnb4|QuantizeLinear|.*Quant|.*Int8')
+FILES = [
+    ('com.microsoft', 'ops-com.microsoft.yaml', lambda name: not QUANTIZED.match(name)),
+    ('com.microsoft', 'ops-com.microsoft-quantized.yaml', QUANTIZED.match),
+    ('com.microsoft.nchwc', 'ops-nchwc.yaml', lambda name: True),
+]
+
+
 def operator(name, schema):
     constraints = schema['types']
     lines = [f'  {name}:']
@@ -92,6 +106,8 @@ def operator(name, schema):
     lines.append(wrapped('outputs', [parameter(f, constraints) for f in schema['outputs']]))
     if schema['attributes']:
         lines.append(wrapped('attributes', [attribute(*a) for a in sorted(schema['attributes'].items())]))
+    if name in LAX:
+        lines.append('    other-attributes: true')
     used = {f['type'] for f in schema['inputs'] + schema['outputs']}
     several = [f'{n}: [{", ".join(dense(t))}]' for n, t in constraints.items() if n in used and len(dense(t)) != 1]
     if several:
@@ -106,13 +122,16 @@ def operator(name, schema):
 def main(source, folder):
     with open(source, encoding='utf-8') as file:
         schemas = json.load(file)
-    files = {'com.microsoft': 'ops-com.microsoft.yaml', 'com.microsoft.nchwc': 'ops-nchwc.yaml'}
-    for domain, target in files.items():
+    for domain, target, belongs in FILES:
         operators = {}
         for key, schema in schemas.items():
             in_domain, name = key.rsplit('.', 1)
-            if in_domain == domain:
-                operators[name] = schema
+            if in_domain != domain or not belongs(name):
+                continue
+            for attribute_name, value in schema['attributes'].items():
+                if (domain, name, attribute_name) in DEFAULTS:
+                    value['default'] = DEFAULTS[domain, name, attribute_name]
+            operators[name] = schema
         text = [f'# Operators of {domain} in ONNX Runtime 1.30.0 (docs/rule-language.md, "Schemas").',
                 f'domain: {domain}', 'ops:']
         text += [operator(name, schema) for name, schema in sorted(operators.items())]

@@ -150,6 +150,11 @@ MatchResult Conclude(Binding binding) {
   if (rewrite->kind == Rewrite::Kind::kError) {
     result.kind = MatchResult::Kind::kError;
     result.refusal = {"error", binding.Expand(rewrite->error), rewrite->where};
+  } else if (rewrite->kind == Rewrite::Kind::kRefuse) {
+    result.kind = MatchResult::Kind::kRefused;
+    result.final = true;
+    result.refusal = {"cases", binding.Expand(rewrite->error), rewrite->where};
+    return result;
   } else {
     result.kind = MatchResult::Kind::kMatched;
   }

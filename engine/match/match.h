@@ -17,6 +17,7 @@ struct MatchResult {
     kError,    // the rule says that ONNX Runtime fails here
   };
   Kind kind = Kind::kNoMatch;
+  bool final = false;              // kRefused: by a case that says so; nothing else is tried
   std::optional<Binding> binding;  // kMatched, kError
   Refusal refusal;                 // kRefused; kError: what the rule says
 };

@@ -49,7 +49,9 @@ class Search {
     return 0;
   }
 
-  bool Found() const { return result_.kind == MatchResult::Kind::kMatched || result_.kind == MatchResult::Kind::kError; }
+  bool Found() const {
+    return result_.kind == MatchResult::Kind::kMatched || result_.kind == MatchResult::Kind::kError || result_.final;
+  }
 
   // --- choosing the next line: producers before consumers, in the order of the text
 
@@ -343,7 +345,8 @@ class Search {
       return;
     }
     MatchResult concluded = Conclude(std::move(binding));
-    if (concluded.kind != MatchResult::Kind::kRefused || result_.kind == MatchResult::Kind::kNoMatch) {
+    const bool decides = concluded.kind != MatchResult::Kind::kRefused || concluded.final;
+    if (decides || result_.kind == MatchResult::Kind::kNoMatch) {
       result_ = std::move(concluded);
     }
   }
@@ -465,7 +468,8 @@ MatchResult MatchPattern(const MatchScope& scope, const Rule& rule, NodeIndex no
     std::vector<const Statement*> all = lines;
     for (const Statement& line : one.match) all.push_back(&line);
     MatchResult result = Search(scope, rule, std::move(all), &one).Run(node);
-    if (result.kind == MatchResult::Kind::kMatched || result.kind == MatchResult::Kind::kError) return result;
+    const bool found = result.kind == MatchResult::Kind::kMatched || result.kind == MatchResult::Kind::kError;
+    if (found || result.final) return result;
     if (best.kind == MatchResult::Kind::kNoMatch) best = std::move(result);
   }
   return best;

@@ -265,6 +265,33 @@ Truth MadeBy(Call& call) {
   });
 }
 
+// {x: [MatMul, MatMul, Shape...]}: a reader for each name, and for one with dots any number.
+Truth Readers(Call& call) {
+  return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    const Graph& graph = call.binding.graph();
+    std::multiset<std::string> open;
+    std::set<std::string> any_number;
+    for (const std::string& name : wanted.AsNames().value_or(std::vector<std::string>{})) {
+      if (EndsWith(name, "...")) {
+        any_number.insert(name.substr(0, name.size() - 3));
+      } else {
+        open.insert(name);
+      }
+    }
+    NodeIndex last = kNoNode;
+    for (const Use& use : graph.value(operand.value).uses) {
+      if (use.node == last) continue;
+      last = use.node;
+      const std::string op = graph.node(use.node)->Op();
+      if (any_number.count(op) > 0) continue;
+      const auto found = open.find(op);
+      if (found == open.end()) return Truth::kFalse;
+      open.erase(found);
+    }
+    return ToTruth(open.empty());
+  });
+}
+
 Truth Users(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
     return ToTruth(UserCount(call.binding.graph(), operand.value) == wanted.AsInt());
@@ -299,6 +326,7 @@ void AddValuePredicates(Table& table) {
   table["same_shape"] = SameShape;
   table["read_by"] = ReadBy;
   table["made_by"] = MadeBy;
+  table["readers"] = Readers;
   table["one_rank_less"] = [](Call& call) { return CompareRanks(call, 1); };
   table["rank_at_most"] = RankAtMost;
   table["shape"] = ShapeIs;

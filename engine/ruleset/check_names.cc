@@ -231,7 +231,9 @@ class NameChecker {
   }
 
   static Wanted WantedBy(const PredicateInfo& predicate) {
-    if (predicate.name == "read_by" || predicate.name == "made_by") return Wanted::kValue;
+    if (predicate.name == "made_by" || predicate.name == "readers" || predicate.name == "read_by") {
+      return Wanted::kValue;
+    }
     switch (predicate.args) {
       case ArgKind::kLabels:
       case ArgKind::kLabelToSet:
@@ -264,7 +266,8 @@ class NameChecker {
         CheckReference(value.scalar, value.where, Wanted::kValue);
       }
       const bool operators =
-          predicate.name == "op" || predicate.name == "read_by" || predicate.name == "made_by";
+          predicate.name == "op" || predicate.name == "read_by" || predicate.name == "made_by" ||
+          predicate.name == "readers";
       if (operators) CheckOperators(value);
       if (predicate.name == "count" && names_->each.count(name) == 0) {
         errors_.Add(condition.where, "'" + name + "' is bound by no 'each' line, so there is nothing to count");
@@ -282,7 +285,7 @@ class NameChecker {
 
   void CheckOperators(const Yaml& list) {
     for (const Yaml& item : list.items) {
-      if (KnownOperator(rules_.schemas, item.scalar)) continue;
+      if (KnownOperator(rules_.schemas, item.scalar.substr(0, item.scalar.find("...")))) continue;
       errors_.Add(item.where,
                   "there is no operator '" + item.scalar + "'" + DidYouMean(item.scalar, OperatorNames(rules_)));
     }
@@ -355,7 +358,9 @@ class NameChecker {
   }
 
   void CheckRewrite(const Rewrite& rewrite) {
-    if (rewrite.kind == Rewrite::Kind::kError) return CheckText(rewrite.error, rewrite.where);
+    if (rewrite.kind == Rewrite::Kind::kError || rewrite.kind == Rewrite::Kind::kRefuse) {
+      return CheckText(rewrite.error, rewrite.where);
+    }
     std::set<std::string> made;  // values that lines above have made
     for (const Statement& statement : rewrite.statements) {
       for (const Alternative& alternative : statement.alternatives) {

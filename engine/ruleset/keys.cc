@@ -162,6 +162,7 @@ constexpr auto kCaseKeys = std::to_array<KeyInfo>({
     {"names", kNameTemplates, "Names added to the rule's."},
     {"replace", kBlock, "What the matched nodes become."},
     {"error", kText, "The model is refused, with this reason."},
+    {"refuse", kText, "The rule is not applied after all, with this reason; no other case is tried."},
     {"why", kText, "The reason for the case."},
 });
 

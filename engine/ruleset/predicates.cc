@@ -30,6 +30,8 @@ constexpr auto kPredicates = std::to_array<PredicateInfo>({
      "So many nodes read the value; an outer value is counted where it is defined."},
     {"read_by", ArgKind::kLabelToSet, "{args} must be read by these operators only",
      "Every node that reads the value is one of these operators; no subgraph reads it."},
+    {"readers", ArgKind::kLabelToSet, "{args} must be read by just these operators",
+     "The operators of the nodes that read the value, one for each node; `Shape...` stands for any number of them."},
     {"made_by", ArgKind::kLabelToSet, "{args} must come from another operator",
      "A node writes the value, and it is one of these operators."},
     {"count", ArgKind::kValueToNumber, "{args} must be that many",

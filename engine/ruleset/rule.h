@@ -67,10 +67,10 @@ struct NameTemplate {
 using NameTemplates = std::vector<std::pair<std::string, NameTemplate>>;  // in drawing order
 
 struct Rewrite {
-  enum class Kind { kNone, kReplace, kBecomes, kError };
+  enum class Kind { kNone, kReplace, kBecomes, kError, kRefuse };
   Kind kind = Kind::kNone;
   std::vector<Statement> statements;  // kReplace: the block; kBecomes: one statement
-  std::string error;                  // kError: template
+  std::string error;                  // kError, kRefuse: template
   Location where;
 };
 

@@ -132,7 +132,7 @@ class RuleReader {
     Rewrite rewrite;
     const auto take = [&](const Yaml& value, Rewrite::Kind kind) {
       if (rewrite.kind != Rewrite::Kind::kNone) {
-        errors().Add(value.where, "only one of 'replace', 'becomes' and 'error'");
+        errors().Add(value.where, "only one of 'replace', 'becomes', 'error' and 'refuse'");
         return false;
       }
       rewrite.kind = kind;
@@ -151,6 +151,8 @@ class RuleReader {
     }
     const Yaml* error = map.Get("error");
     if (error != nullptr && take(*error, Rewrite::Kind::kError)) rewrite.error = error->scalar;
+    const Yaml* refuse = map.Get("refuse");
+    if (refuse != nullptr && take(*refuse, Rewrite::Kind::kRefuse)) rewrite.error = refuse->scalar;
     return rewrite;
   }
 
@@ -160,7 +162,9 @@ class RuleReader {
     for (const Case& one : rule_->cases) {
       const bool has_case = one.rewrite.kind != Rewrite::Kind::kNone;
       if (!has_own && !has_case) errors().Add(one.where, "the case has no 'replace' and no 'error'");
-      if (has_own && has_case && one.rewrite.kind != Rewrite::Kind::kError) {
+      const bool rewrites =
+          one.rewrite.kind == Rewrite::Kind::kReplace || one.rewrite.kind == Rewrite::Kind::kBecomes;
+      if (has_own && rewrites) {
         errors().Add(one.rewrite.where, "the rule itself has a rewrite: move it into the cases, or leave it out here");
       }
     }

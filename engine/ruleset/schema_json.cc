@@ -229,7 +229,7 @@ void AddExclusions(KeyTable table, Json& map) {
     all.push_back({{"anyOf", {{{"required", {"unit"}}}, {{"required", {"match"}}}, {{"required", {"like"}}}}}});
     all.push_back(AtMostOne({"replace", "becomes", "error"}));
   }
-  if (table == KeyTable::kCase) all.push_back(AtMostOne({"replace", "error"}));
+  if (table == KeyTable::kCase) all.push_back(AtMostOne({"replace", "error", "refuse"}));
   if (table == KeyTable::kStage) all.push_back(OneOf({"rules", "pass", "stages"}));
   if (table == KeyTable::kTest) all.push_back(OneOf({"becomes", "refused", "no-match", "error"}));
   if (table == KeyTable::kEdit) all.push_back(OneOf({"override", "disable", "insert"}));

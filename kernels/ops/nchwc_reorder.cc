@@ -1,7 +1,6 @@
 // ReorderInput and ReorderOutput of com.microsoft.nchwc: between plain or channels-last data and blocks of channels.
 #include <algorithm>
 
-#include "hwy/targets.h"
 #include "kernels/ops/nchwc.h"
 #include "kernels/ops/op.h"
 
@@ -110,9 +109,8 @@ Result<int64_t> ChannelBlock(const KernelRequest& request) {
     return Unsupported("blocks of " + std::to_string(request.channel_block) +
                        " channels; those of 8 and 16 have a kernel");
   }
-#if HWY_ARCH_X86
-  constexpr int64_t kWide = HWY_AVX3 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR;
-  return (hwy::SupportedTargets() & kWide) != 0 ? int64_t{16} : int64_t{8};
+#if defined(__x86_64__) || defined(__i386__)
+  return __builtin_cpu_supports("avx512f") != 0 ? int64_t{16} : int64_t{8};
 #else
   return int64_t{16};
 #endif

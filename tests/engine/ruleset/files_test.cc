@@ -46,7 +46,7 @@ fs::path ManifestFor(const fs::path& file) {
       << "  sets: {Q: [QuantizeLinear, com.microsoft.QuantizeLinear],\n"
       << "         DQ: [DequantizeLinear, com.microsoft.DequantizeLinear]}\n"
       << "  since: " << rules << "/since.yaml\n"
-      << "  schemas: [" << rules << "/ops-com.microsoft.yaml]\n"
+      << "  schemas: [" << rules << "/ops-com.microsoft.yaml, " << rules << "/ops-com.microsoft-quantized.yaml]\n"
       << "pipeline: [{rules: " << file.string() << "}]\n";
   return manifest;
 }
