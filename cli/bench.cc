@@ -1,6 +1,7 @@
 // rulerun bench: how long a model takes, and which operators take it.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -37,7 +38,7 @@ struct Timing {
   std::vector<OpTime> ops;           // the slowest first
 
   double Quantile(double q) const {
-    return milliseconds[static_cast<size_t>(q * static_cast<double>(milliseconds.size() - 1) + 0.5)];
+    return milliseconds[static_cast<size_t>(std::lround(q * static_cast<double>(milliseconds.size() - 1)))];
   }
 };
 

@@ -114,7 +114,7 @@ Result<KernelTable> KernelTable::Parse(std::string_view text, const std::string&
     if (number == 1 || line.empty()) continue;  // the heading
     std::vector<std::string> fields = Fields(line.back() == '\r' ? line.substr(0, line.size() - 1) : line);
     const std::string domain = fields[0];
-    const std::string op = fields.size() > 1 ? fields[1] : "";
+    std::string op = fields.size() > 1 ? fields[1] : "";
     auto row = ParseRow(std::move(fields));
     if (!row.ok()) {
       Error error = row.error();
@@ -122,7 +122,8 @@ Result<KernelTable> KernelTable::Parse(std::string_view text, const std::string&
       return error;
     }
     const bool onnx = domain.empty() || domain == "ai.onnx";
-    table.rows_[onnx ? op : domain + "." + op].push_back(std::move(row).value());
+    if (!onnx) op.insert(0, domain + ".");
+    table.rows_[op].push_back(std::move(row).value());
   }
   return table;
 }
