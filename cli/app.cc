@@ -15,6 +15,7 @@ namespace {
 constexpr auto kCommands = std::to_array<Command>({
     {"coverage", "which operators become int8, which stay float, and why", RunCoverage},
     {"explain", "what every rule said about a node", RunExplain},
+    {"diff", "which nodes two targets or rule sets make different, and by which rule", RunDiff},
     {"inspect", "operators at every level, constants by role, sizes", RunInspect},
     {"optimize", "rewrite a model and save the result", RunOptimize},
     {"run", "rewrite a model and run it once", RunRun},

@@ -15,6 +15,7 @@ Result<int> RunOptimize(const Arguments& arguments);
 Result<int> RunRun(const Arguments& arguments);
 Result<int> RunCoverage(const Arguments& arguments);
 Result<int> RunExplain(const Arguments& arguments);
+Result<int> RunDiff(const Arguments& arguments);
 Result<int> RunTest(const Arguments& arguments);
 Result<int> RunInspect(const Arguments& arguments);
 Result<int> RunCheck(const Arguments& arguments);

@@ -104,7 +104,7 @@ class Canonicalizer {
     hash.Add("node").Add(node.Op());
     std::vector<std::string> attributes;
     for (const auto& [name, attribute] : node.attributes) {
-      if (IsDefault(node, name, attribute)) continue;
+      if (IsSchemaDefault(graph_, schemas_, node, name, attribute)) continue;
       hash.Add(name).Add(Key(attribute));
       attributes.push_back(name + "=" + ToString(attribute));
     }
@@ -123,14 +123,6 @@ class Canonicalizer {
       Define(graph_.value(node.outputs[i]).name, Hash().Number(hash.value()).Number(i).value(), node.op_type + "()");
     }
     result_.nodes.push_back({hash.value(), std::move(text)});
-  }
-
-  bool IsDefault(const Node& node, const std::string& name, const Attribute& attribute) const {
-    const OpSchema* schema = FindSchema(schemas_, node.domain, node.op_type, std::max(graph_.Opset(node.domain), 1));
-    if (schema == nullptr) return false;
-    const auto found = schema->attributes.find(name);
-    return found != schema->attributes.end() && found->second.default_value &&
-           SameAttribute(*found->second.default_value, attribute);
   }
 
   // Bytes that two attributes share only if they are the same.
@@ -175,6 +167,15 @@ void Unpaired(const CanonicalGraph& from, const CanonicalGraph& other, const cha
 }
 
 }  // namespace
+
+bool IsSchemaDefault(const Graph& graph, const ExternalSchemas& schemas, const Node& node, const std::string& name,
+                     const Attribute& attribute) {
+  const OpSchema* schema = FindSchema(schemas, node.domain, node.op_type, std::max(graph.Opset(node.domain), 1));
+  if (schema == nullptr) return false;
+  const auto found = schema->attributes.find(name);
+  return found != schema->attributes.end() && found->second.default_value &&
+         SameAttribute(*found->second.default_value, attribute);
+}
 
 uint64_t CanonicalGraph::Digest() const {
   std::vector<uint64_t> hashes;

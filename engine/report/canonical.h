@@ -28,6 +28,10 @@ struct CanonicalGraph {
 // Attributes that equal their schema's default count as not written.
 CanonicalGraph Canonicalize(const Graph& graph, const ExternalSchemas& schemas);
 
+// Whether the attribute of `node` says what its schema says anyway.
+bool IsSchemaDefault(const Graph& graph, const ExternalSchemas& schemas, const Node& node, const std::string& name,
+                     const Attribute& attribute);
+
 // Lines that tell how `found` differs from `expected`, at most `limit` of each kind; none where they are the same.
 std::vector<std::string> Differences(const CanonicalGraph& expected, const CanonicalGraph& found, size_t limit = 8);
 
