@@ -238,7 +238,8 @@ Result<int> RunDiffOf(const DiffOptions& options) {
     progress.Say("rewriting " + options.model + ", " + std::string(Name(side)));
     const Setup& setup = setups[side];
     RULERUN_ASSIGN(Model model, LoadModel(options.model, setup.rules->schemas));
-    RULERUN_ASSIGN(rewritings[side], Rewrite(std::move(model), *setup.rules, setup.target, KernelRegistry::Default()));
+    RULERUN_ASSIGN(rewritings[side],
+                   RewriteModel(std::move(model), *setup.rules, setup.target, KernelRegistry::Default()));
   }
   const Diff diff = Compare(rewritings[Side::kLeft], rewritings[Side::kRight]);
   progress.Done();

@@ -74,7 +74,10 @@ void Substitute(Graph& graph, const DimBindings& bindings) {
 std::vector<std::string> NeededInputs(const Graph& graph) {
   std::vector<std::string> names;
   for (const ValueId id : graph.inputs()) {
-    if (!graph.value(id).initializer) names.push_back(graph.value(id).name);
+    const Value& value = graph.value(id);
+    // Rules may have left an input without readers.
+    const bool read = !value.uses.empty() || value.graph_output;
+    if (!value.initializer && read) names.push_back(value.name);
   }
   return names;
 }
@@ -168,6 +171,7 @@ Result<std::unique_ptr<ReadyModel>> GetReady(const RunOptions& options, Progress
   RULERUN_ASSIGN(ready->inputs, MakeInputs(graph, options));
   ExecutorOptions executor;
   executor.threads = options.threads;
+  executor.channel_block = static_cast<int>(setup.target.Lookup("nchwc_block").value_or(0));
   RULERUN_ASSIGN(ready->executor, Executor::Prepare(graph, executor));
   return ready;
 }

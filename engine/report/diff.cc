@@ -289,7 +289,7 @@ std::string_view Name(DiffCause::Kind kind) {
   return "";
 }
 
-Result<Rewriting> Rewrite(Model model, const RuleSet& rules, const Target& target, const KernelRegistry& kernels) {
+Result<Rewriting> RewriteModel(Model model, const RuleSet& rules, const Target& target, const KernelRegistry& kernels) {
   Rewriting side;
   side.model = std::move(model);
   side.rules = &rules;

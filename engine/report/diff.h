@@ -29,7 +29,7 @@ struct Rewriting {
 };
 
 // Runs the pipeline over `model`. That ONNX Runtime refuses it is a value, not an error.
-Result<Rewriting> Rewrite(Model model, const RuleSet& rules, const Target& target, const KernelRegistry& kernels);
+Result<Rewriting> RewriteModel(Model model, const RuleSet& rules, const Target& target, const KernelRegistry& kernels);
 
 enum class Side { kLeft = 0, kRight = 1 };
 std::string_view Name(Side side);  // "left", "right"

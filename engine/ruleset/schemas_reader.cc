@@ -189,7 +189,7 @@ class ListReader {
 
 constexpr auto kSchemaKeys =
     std::to_array<std::string_view>(
-        {"domain", "inputs", "outputs", "attributes", "other-attributes", "types", "shape", "type", "note"});
+        {"domain", "since", "inputs", "outputs", "attributes", "other-attributes", "types", "shape", "type", "note"});
 
 void ReadTypeConstraints(const Yaml& types, OpSchema& schema, Diagnostics& errors) {
   for (const auto& [name, value] : types.entries) {
@@ -231,6 +231,7 @@ void ReadSchema(const std::string& name, const Yaml& map, const std::string& dom
     errors.Add(map.key_places[i],
                "a schema has no key '" + key + "'" + DidYouMean(key, {kSchemaKeys.begin(), kSchemaKeys.end()}));
   }
+  if (const Yaml* since = map.Get("since")) schema.since_version = static_cast<int>(since->AsInt().value_or(1));
   if (const Yaml* types = map.Get("types")) ReadTypeConstraints(*types, schema, errors);
   if (const Yaml* inputs = map.Get("inputs")) schema.inputs = ListReader(*inputs, errors).Parameters();
   if (const Yaml* outputs = map.Get("outputs")) schema.outputs = ListReader(*outputs, errors).Parameters();

@@ -210,7 +210,8 @@ Status BindInputs(Frame& frame, const TensorMap& inputs) {
     const Value& value = graph.value(id);
     const auto found = inputs.find(value.name);
     if (found == inputs.end()) {
-      if (value.initializer) continue;
+      const bool read = !value.uses.empty() || value.graph_output;
+      if (value.initializer || !read) continue;
       return BadInput(value, "is missing", "give every input that has no initializer a value");
     }
     RULERUN_RETURN_IF_ERROR(CheckInput(value, found->second));
