@@ -88,14 +88,12 @@ class [[nodiscard]] Status {
 // Returns the error of a Status or Result to the caller.
 #define RULERUN_CONCAT_INNER(a, b) a##b
 #define RULERUN_CONCAT(a, b) RULERUN_CONCAT_INNER(a, b)
-#define RULERUN_RETURN_IF_ERROR(expr)                \
-  do {                                               \
-    if (auto rulerun_status = (expr); !rulerun_status.ok()) \
-      return rulerun_status.error();                 \
+#define RULERUN_RETURN_IF_ERROR(expr)                                                      \
+  do {                                                                                     \
+    if (auto rulerun_status = (expr); !rulerun_status.ok()) return rulerun_status.error(); \
   } while (false)
 // RULERUN_ASSIGN(auto x, F()): x = the value of F(), or return its error.
-#define RULERUN_ASSIGN(lhs, expr) \
-  RULERUN_ASSIGN_INNER(RULERUN_CONCAT(rulerun_result_, __LINE__), lhs, expr)
+#define RULERUN_ASSIGN(lhs, expr) RULERUN_ASSIGN_INNER(RULERUN_CONCAT(rulerun_result_, __LINE__), lhs, expr)
 #define RULERUN_ASSIGN_INNER(tmp, lhs, expr) \
   auto tmp = (expr);                         \
   if (!tmp.ok()) return tmp.error();         \

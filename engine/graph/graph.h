@@ -37,7 +37,7 @@ using Shape = std::vector<Dim>;
 
 Shape ToShape(const Dims& dims);
 std::optional<Dims> Static(const std::optional<Shape>& shape);  // the sizes, if every one is known
-std::string ToString(const Shape& shape);                        // "[1, N, ?, 3]"
+std::string ToString(const Shape& shape);                       // "[1, N, ?, 3]"
 
 // What is known about a value's type.
 struct ValueType {
@@ -83,11 +83,11 @@ struct Node {
   int since_version = 1;  // of the schema that the model's opset selects; 1 where there is no schema
   AttributeMap attributes;
   std::vector<std::string> defaulted;  // attributes that only its schema gave it: an unchanged graph is saved without
-  std::vector<ValueId> inputs;    // kNoValue for an omitted one, trailing ones kept as written
-  std::vector<ValueId> outputs;   // likewise
-  std::vector<ValueId> implicit;  // values of this graph that subgraphs of the node read, in order of first use
-  std::string provider;           // execution provider, "" while no one has claimed the node
-  std::string metadata;           // serialized metadata_props, kept only by a graph nothing changed
+  std::vector<ValueId> inputs;         // kNoValue for an omitted one, trailing ones kept as written
+  std::vector<ValueId> outputs;        // likewise
+  std::vector<ValueId> implicit;       // values of this graph that subgraphs of the node read, in order of first use
+  std::string provider;                // execution provider, "" while no one has claimed the node
+  std::string metadata;                // serialized metadata_props, kept only by a graph nothing changed
   // Nodes of the original model this one stands for: names, or "op_type#position" where unnamed.
   std::vector<std::string> origins;
 
@@ -125,7 +125,7 @@ class Graph {
   std::optional<ValueId> Find(std::string_view name) const;  // in this graph
   ValueId AddValue(std::string name, ValueType type = {});   // the name must be new
   ValueId FindOrAddValue(std::string_view name);
-  ValueId AddInitializer(const std::string& name, Tensor tensor);   // likewise
+  ValueId AddInitializer(const std::string& name, Tensor tensor);  // likewise
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
   void AddInput(ValueId id);
@@ -141,10 +141,10 @@ class Graph {
   size_t node_count() const { return live_nodes_; }
   // Takes the next index and connects inputs and outputs; outputs must have no producer yet.
   Node& AddNode(Node node);
-  void RemoveNode(NodeIndex index);  // disconnects it; its values stay
-  void SetInput(NodeIndex node, int slot, ValueId value);    // grows the input list as needed
+  void RemoveNode(NodeIndex index);                        // disconnects it; its values stay
+  void SetInput(NodeIndex node, int slot, ValueId value);  // grows the input list as needed
   void SetInputs(NodeIndex node, std::vector<ValueId> values);
-  void SetOutput(NodeIndex node, int slot, ValueId value);   // value must have no producer, or this one
+  void SetOutput(NodeIndex node, int slot, ValueId value);  // value must have no producer, or this one
   void SetOutputs(NodeIndex node, std::vector<ValueId> values);
   // Every reader of `from` reads `to`, in subgraphs too; graph outputs are left alone.
   void ReplaceUses(ValueId from, ValueId to);
@@ -162,8 +162,8 @@ class Graph {
   // The constant a value stands for: an initializer, of this or an enclosing graph, that no caller can override.
   // nullptr where it is none.
   const Tensor* Constant(ValueId id) const;
-  const Tensor* LocalConstant(ValueId id) const;     // of this very graph
-  const Tensor* Initializer(ValueId id) const;       // overridable ones too, of any enclosing graph
+  const Tensor* LocalConstant(ValueId id) const;  // of this very graph
+  const Tensor* Initializer(ValueId id) const;    // overridable ones too, of any enclosing graph
   // Type of a value, looked up in the enclosing graph where it comes from there.
   const ValueType& TypeOf(ValueId id) const;
   // True for a value that an enclosing graph provides.

@@ -26,7 +26,7 @@ struct Model {
   std::unique_ptr<Graph> graph;
   // Of the file at the time of reading; what a save needs to know before it copies the file.
   FileStamp stamp;
-  bool external_data = false;  // some tensors lie in other files
+  bool external_data = false;    // some tensors lie in other files
   bool constants_moved = false;  // nodes that are constants became initializers of the main graph
 };
 

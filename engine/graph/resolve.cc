@@ -125,7 +125,8 @@ class Resolver {
     }
     if (schema.like_step > 0) {
       const auto step = static_cast<size_t>(schema.like_step);
-      for (size_t slot = static_cast<size_t>(schema.like_inputs.back()) + step; slot < node.inputs.size(); slot += step) {
+      for (size_t slot = static_cast<size_t>(schema.like_inputs.back()) + step; slot < node.inputs.size();
+           slot += step) {
         inputs.push_back(node.input(slot));
       }
     }

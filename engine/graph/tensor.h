@@ -138,8 +138,8 @@ bool SameContent(const Tensor& a, const Tensor& b);
 double ElementAsDouble(const Tensor& tensor, int64_t index);
 // Element `index` of an integer or bool tensor, exact (uint64 wraps).
 int64_t ElementAsInt(const Tensor& tensor, int64_t index);
-std::vector<int64_t> ToInts(const Tensor& tensor);     // every element
-std::vector<double> ToDoubles(const Tensor& tensor);   // every element
+std::vector<int64_t> ToInts(const Tensor& tensor);    // every element
+std::vector<double> ToDoubles(const Tensor& tensor);  // every element
 // Writes an integer element, packed types included.
 void SetInt(Tensor& tensor, int64_t index, int64_t value);
 
@@ -153,27 +153,49 @@ uint16_t FloatToBfloat(float value);
 template <typename T>
 constexpr DataType DataTypeOf();
 template <>
-constexpr DataType DataTypeOf<float>() { return DataType::kFloat; }
+constexpr DataType DataTypeOf<float>() {
+  return DataType::kFloat;
+}
 template <>
-constexpr DataType DataTypeOf<double>() { return DataType::kDouble; }
+constexpr DataType DataTypeOf<double>() {
+  return DataType::kDouble;
+}
 template <>
-constexpr DataType DataTypeOf<int8_t>() { return DataType::kInt8; }
+constexpr DataType DataTypeOf<int8_t>() {
+  return DataType::kInt8;
+}
 template <>
-constexpr DataType DataTypeOf<uint8_t>() { return DataType::kUint8; }
+constexpr DataType DataTypeOf<uint8_t>() {
+  return DataType::kUint8;
+}
 template <>
-constexpr DataType DataTypeOf<int16_t>() { return DataType::kInt16; }
+constexpr DataType DataTypeOf<int16_t>() {
+  return DataType::kInt16;
+}
 template <>
-constexpr DataType DataTypeOf<uint16_t>() { return DataType::kUint16; }
+constexpr DataType DataTypeOf<uint16_t>() {
+  return DataType::kUint16;
+}
 template <>
-constexpr DataType DataTypeOf<int32_t>() { return DataType::kInt32; }
+constexpr DataType DataTypeOf<int32_t>() {
+  return DataType::kInt32;
+}
 template <>
-constexpr DataType DataTypeOf<uint32_t>() { return DataType::kUint32; }
+constexpr DataType DataTypeOf<uint32_t>() {
+  return DataType::kUint32;
+}
 template <>
-constexpr DataType DataTypeOf<int64_t>() { return DataType::kInt64; }
+constexpr DataType DataTypeOf<int64_t>() {
+  return DataType::kInt64;
+}
 template <>
-constexpr DataType DataTypeOf<uint64_t>() { return DataType::kUint64; }
+constexpr DataType DataTypeOf<uint64_t>() {
+  return DataType::kUint64;
+}
 template <>
-constexpr DataType DataTypeOf<bool>() { return DataType::kBool; }
+constexpr DataType DataTypeOf<bool>() {
+  return DataType::kBool;
+}
 
 template <typename T>
 Tensor Tensor::Of(Dims dims, const std::vector<T>& values) {

@@ -148,7 +148,8 @@ std::vector<Computed> EvaluateCall(const Binding& binding, const Call& call, siz
       return std::vector<Computed>(outputs, Computed::Unknown());
     }
   }
-  // An operand that is not there leaves the line without a value, whether it was marked `?` or lies behind one that was.
+  // An operand that is not there leaves the line without a value, whether it was marked `?` or lies behind one that
+  // was.
   for (const Argument& argument : arguments) {
     if (argument.value.state == Computed::State::kAbsent) {
       return std::vector<Computed>(outputs, Computed::Absent());

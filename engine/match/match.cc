@@ -9,9 +9,11 @@ namespace rulerun {
 namespace {
 
 bool AnchorsAt(const MatchScope& scope, const Rule& rule, const Statement& line, const Node& node) {
-  return std::any_of(line.alternatives.begin(), line.alternatives.end(), [&](const Alternative& alternative) {
-    return alternative.call && IsOperator(scope, *alternative.call, node);
-  }) && (!rule.is_unit || node.domain.empty());
+  return std::any_of(line.alternatives.begin(), line.alternatives.end(),
+                     [&](const Alternative& alternative) {
+                       return alternative.call && IsOperator(scope, *alternative.call, node);
+                     }) &&
+         (!rule.is_unit || node.domain.empty());
 }
 
 const Statement& AnchorLine(const Rule& rule) {

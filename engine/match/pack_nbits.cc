@@ -98,7 +98,8 @@ class Packer {
   int64_t Code(int64_t row, int64_t column) const { return ElementAsInt(weight_, row * n_ + column) + shift_; }
 
   // What stands behind the `count` real elements: ONNX Runtime shifts signed types a byte at a time, so that padding in
-  // a byte that holds data is shifted too. An 8-bit weight's padding rows are shifted throughout, zero points' cannot be.
+  // a byte that holds data is shifted too. An 8-bit weight's padding rows are shifted throughout, zero points' cannot
+  // be.
   int64_t Padding(int64_t index, int64_t count) const {
     if (!signed_) return 0;
     if (bits_ == 8) return shift_;

@@ -17,8 +17,8 @@ struct NBits {
 };
 
 // Packs a weight [K, N] of a 2-, 4- or 8-bit integer type with its scale (and zero point): scalar, [N], or
-// [ceil(K / block_size), N] (inventory-qdq.md 6.4.3). `block_size` 0: the weight is not blockwise, and `wanted` decides:
-// > 0 is taken, 0 means 32, -1 the largest power of two from 16 to min(K, 256) with the least padding.
+// [ceil(K / block_size), N] (inventory-qdq.md 6.4.3). `block_size` 0: the weight is not blockwise, and `wanted`
+// decides: > 0 is taken, 0 means 32, -1 the largest power of two from 16 to min(K, 256) with the least padding.
 // std::nullopt where types or shapes are not these.
 std::optional<NBits> PackNBits(const Tensor& weight, const Tensor& scale, const Tensor* zero, int64_t block_size,
                                int64_t wanted);

@@ -370,7 +370,7 @@ class Search {
   std::optional<Refusal> CheckVersion(const BoundLine& bound, const Node& node) const {
     const auto narrowed = rule_.since.find(bound.line->label);
     const auto known = scope_.rules->vocabulary.since.find(node.Op());
-    const std::vector<int>* versions = narrowed != rule_.since.end()                        ? &narrowed->second
+    const std::vector<int>* versions = narrowed != rule_.since.end()                   ? &narrowed->second
                                        : known != scope_.rules->vocabulary.since.end() ? &known->second
                                                                                        : nullptr;
     if (versions == nullptr) return std::nullopt;
@@ -430,8 +430,8 @@ class Search {
         }
         const auto other = std::find_if_not(value.uses.begin(), value.uses.end(), reads);
         if (other == value.uses.end()) continue;
-        return Refusal{"single-use",
-                       "'" + value.name + "' is also used by '" + graph_.node(other->node)->name + "'", rule_.where};
+        return Refusal{"single-use", "'" + value.name + "' is also used by '" + graph_.node(other->node)->name + "'",
+                       rule_.where};
       }
     }
     return std::nullopt;

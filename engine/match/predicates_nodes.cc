@@ -11,8 +11,8 @@ bool SameQuantization(const Graph& graph, const Node& a, const Node& b) {
   const Tensor* zeros[2];
   const Node* const nodes[2] = {&a, &b};
   for (int i = 0; i < 2; ++i) {
-    const auto present = std::count_if(nodes[i]->inputs.begin(), nodes[i]->inputs.end(),
-                                       [](ValueId id) { return id != kNoValue; });
+    const auto present =
+        std::count_if(nodes[i]->inputs.begin(), nodes[i]->inputs.end(), [](ValueId id) { return id != kNoValue; });
     if (present != 3 || nodes[i]->inputs.size() != 3) return false;
     scales[i] = graph.Constant(nodes[i]->input(1));
     zeros[i] = graph.Constant(nodes[i]->input(2));
@@ -305,9 +305,7 @@ void AddNodePredicates(Table& table) {
   table["option"] = TargetHas;
   table["fact"] = TargetHas;
   table["opset"] = [](Call& call) { return InRange(call, call.binding.graph().Opset("")); };
-  table["level"] = [](Call& call) {
-    return InRange(call, static_cast<int64_t>(call.binding.scope().target->level));
-  };
+  table["level"] = [](Call& call) { return InRange(call, static_cast<int64_t>(call.binding.scope().target->level)); };
   table["assigned"] = Assigned;
 }
 

@@ -161,8 +161,9 @@ Truth RankAtMost(Call& call) {
 Truth ShapeIs(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
     const auto& shape = ShapeOf(call, operand);
-    const auto names = wanted.IsSequence() && wanted.items.empty() ? std::vector<std::string>{}
-                                                                   : wanted.AsNames().value_or(std::vector<std::string>{});
+    const auto names = wanted.IsSequence() && wanted.items.empty()
+                           ? std::vector<std::string>{}
+                           : wanted.AsNames().value_or(std::vector<std::string>{});
     if (!shape) return Truth::kUnknown;
     call.detail = NameOf(call, operand) + " has shape " + ToString(*shape) + ", wanted [" + Join(names, ", ") + "]";
     std::vector<DimPattern> dims;
@@ -196,11 +197,11 @@ Truth TypeIs(Call& call) {
     }
   }
   return And(all, OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
-    const DataType type = call.binding.graph().TypeOf(operand.value).element;
-    if (type == DataType::kUndefined) return Truth::kUnknown;
-    call.detail = NameOf(call, operand) + " is " + std::string(Name(type));
-    return ToTruth(InSet(call, type, wanted));
-  }));
+               const DataType type = call.binding.graph().TypeOf(operand.value).element;
+               if (type == DataType::kUndefined) return Truth::kUnknown;
+               call.detail = NameOf(call, operand) + " is " + std::string(Name(type));
+               return ToTruth(InSet(call, type, wanted));
+             }));
 }
 
 Truth GraphOutput(Call& call) {

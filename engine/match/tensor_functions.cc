@@ -76,9 +76,8 @@ Results Product(const Operands& operands) {
 
 // Either(a?, b?, ..): the first that is there, known or not.
 Results Either(const Operands& operands) {
-  const auto there = std::find_if(operands.begin(), operands.end(), [](const Computed& operand) {
-    return operand.state != Computed::State::kAbsent;
-  });
+  const auto there = std::find_if(operands.begin(), operands.end(),
+                                  [](const Computed& operand) { return operand.state != Computed::State::kAbsent; });
   return {there == operands.end() ? Computed::Absent() : *there};
 }
 
@@ -133,8 +132,7 @@ Results MulAlongAxis(const Call& call, const Operands& operands) {
     if (w.type() == DataType::kDouble) {
       scaled.mutable_data<double>()[i] = w.data<double>()[i] * f.data<double>()[block];
     } else {
-      const float product =
-          static_cast<float>(ElementAsDouble(w, i)) * static_cast<float>(ElementAsDouble(f, block));
+      const float product = static_cast<float>(ElementAsDouble(w, i)) * static_cast<float>(ElementAsDouble(f, block));
       SetNumber(scaled, i, static_cast<double>(product));
     }
   }

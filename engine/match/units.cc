@@ -33,7 +33,8 @@ class UnitMatcher {
     if (!Concerns()) return {};
     const Call* call = nullptr;
     for (const Alternative& alternative : unit_.alternatives) {
-      if (call == nullptr && alternative.call && IsOperator(scope_, *alternative.call, node_)) call = &*alternative.call;
+      if (call == nullptr && alternative.call && IsOperator(scope_, *alternative.call, node_))
+        call = &*alternative.call;
     }
     const auto refusal = Check(*call);
     if (refusal) {
@@ -112,8 +113,9 @@ class UnitMatcher {
     const bool one_redundant = quantizers_.size() == 1 && MakesRedundant(*quantizers_.front().node);
     const bool with_q = unit_.quantized != Statement::Quantized::kNo;
     if (one_redundant && rule_.group == Group::kReplace && with_q) return std::nullopt;
-    return Fail("between", Quoted(*between_) + " stands between " + Quoted(node_) + " and its Q, " +
-                               (one_redundant ? "and this group allows none" : "and its bounds are not those of the Q"));
+    return Fail("between",
+                Quoted(*between_) + " stands between " + Quoted(node_) + " and its Q, " +
+                    (one_redundant ? "and this group allows none" : "and its bounds are not those of the Q"));
   }
 
   // Whether quantizing alone cuts at least as much as the `between` op does: rint(bound / scale) + zero point reaches
@@ -185,8 +187,7 @@ class UnitMatcher {
                                     " comes from a DQ, the unit wants none there");
       }
       if (dequantized && dq == nullptr && !pattern.maybe_dequantized) {
-        return Fail("operands", "input " + std::to_string(slot) + " of " + Quoted(node_) +
-                                    " does not come from a DQ");
+        return Fail("operands", "input " + std::to_string(slot) + " of " + Quoted(node_) + " does not come from a DQ");
       }
       bound.items.push_back(dq != nullptr ? Quantized(*dq, input) : Operand::Of(input));
     }

@@ -20,8 +20,8 @@ struct PassScope {
   const RuleSet* rules = nullptr;
   const Target* target = nullptr;
   const KernelRegistry* kernels = nullptr;
-  const Yaml* table = nullptr;              // nullptr: the stage names none
-  std::vector<std::string> providers;       // of the stage; empty: any
+  const Yaml* table = nullptr;         // nullptr: the stage names none
+  std::vector<std::string> providers;  // of the stage; empty: any
 };
 
 // One thing a pass did or declined to do, for the trace.

@@ -77,9 +77,8 @@ class Runner {
     if (group.loop_by.empty()) return true;
     const auto found = group.again_if.find(target_.Lookup(group.loop_by).value_or(0));
     if (found == group.again_if.end()) return false;
-    return std::any_of(found->second.begin(), found->second.end(), [&](const std::string& pass) {
-      return pass == "any" || changed_passes.count(pass) > 0;
-    });
+    return std::any_of(found->second.begin(), found->second.end(),
+                       [&](const std::string& pass) { return pass == "any" || changed_passes.count(pass) > 0; });
   }
 
   Result<bool> RunPass(const Stage& stage, const Inherited& inherited) {

@@ -151,11 +151,10 @@ class PatternRewriter {
     const Node* old = binding.NodeOf(statement.label);
     // A set of operators in the text (`Q`) means whichever of them stands there.
     const auto written = OperatorOf(binding, call);
-    const bool same_op = old != nullptr && (IsOperator(binding.scope(), call, *old) ||
-                                            written == std::pair(old->domain, old->op_type));
+    const bool same_op =
+        old != nullptr && (IsOperator(binding.scope(), call, *old) || written == std::pair(old->domain, old->op_type));
     const auto [domain, op] = same_op ? std::pair(old->domain, old->op_type) : written;
-    const OpSchema* schema =
-        FindSchema(binding.scope().rules->schemas, domain, op, std::max(graph_.Opset(domain), 1));
+    const OpSchema* schema = FindSchema(binding.scope().rules->schemas, domain, op, std::max(graph_.Opset(domain), 1));
     const std::vector<ValueId> inputs = Inputs(binding, call, made);
     const bool renamed = node_names.count(statement.label) > 0;
     if (same_op && !renamed) {
@@ -236,8 +235,8 @@ class PatternRewriter {
         outputs.push_back(drawn->second);
         continue;
       }
-      const std::string base = (node_name.empty() ? graph_.node(writer)->name : node_name) + "_out" +
-                               std::to_string(outputs.size());
+      const std::string base =
+          (node_name.empty() ? graph_.node(writer)->name : node_name) + "_out" + std::to_string(outputs.size());
       const ValueId id = graph_.AddValue(graph_.UniqueValueName(base));
       made[output.name] = id;
       outputs.push_back(id);
@@ -309,6 +308,8 @@ class PatternRewriter {
 
 }  // namespace
 
-Result<Change> ApplyPattern(Binding& binding, const Rewrite& rewrite) { return PatternRewriter(binding, rewrite).Run(); }
+Result<Change> ApplyPattern(Binding& binding, const Rewrite& rewrite) {
+  return PatternRewriter(binding, rewrite).Run();
+}
 
 }  // namespace rulerun

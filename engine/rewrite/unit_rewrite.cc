@@ -49,8 +49,8 @@ class UnitRewriter {
     made.attributes = old.attributes;
     made.provider = old.provider;
     made.origins = change_.sources;
-    const OpSchema* schema = FindSchema(binding_.scope().rules->schemas, made.domain, made.op_type,
-                                        std::max(graph_.Opset(made.domain), 1));
+    const OpSchema* schema =
+        FindSchema(binding_.scope().rules->schemas, made.domain, made.op_type, std::max(graph_.Opset(made.domain), 1));
     SetAttributes(binding_, call, schema, made.attributes);
     made.inputs = Inputs(call);
     made.outputs = old.outputs;

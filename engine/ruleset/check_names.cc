@@ -265,9 +265,8 @@ class NameChecker {
       if (predicate.args == ArgKind::kValueToValue || predicate.args == ArgKind::kMapOfNumbers) {
         CheckReference(value.scalar, value.where, Wanted::kValue);
       }
-      const bool operators =
-          predicate.name == "op" || predicate.name == "read_by" || predicate.name == "made_by" ||
-          predicate.name == "readers";
+      const bool operators = predicate.name == "op" || predicate.name == "read_by" || predicate.name == "made_by" ||
+                             predicate.name == "readers";
       if (operators) CheckOperators(value);
       if (predicate.name == "count" && names_->each.count(name) == 0) {
         errors_.Add(condition.where, "'" + name + "' is bound by no 'each' line, so there is nothing to count");

@@ -22,11 +22,11 @@ namespace rulerun {
 struct Condition {
   const PredicateInfo* predicate = nullptr;
   Location where;
-  std::vector<std::string> values;                     // kValues, kPair, kLabels, and `of` of kClose
-  std::vector<std::pair<std::string, Yaml>> pairs;     // every map-shaped argument, in file order
-  std::vector<Yaml> items;                             // kPairOfNumbers
-  std::vector<std::vector<Condition>> groups;          // any: one group per item; not: one; if: two (if, then)
-  std::string why;                                     // the writer's reason, quoted by reports
+  std::vector<std::string> values;                  // kValues, kPair, kLabels, and `of` of kClose
+  std::vector<std::pair<std::string, Yaml>> pairs;  // every map-shaped argument, in file order
+  std::vector<Yaml> items;                          // kPairOfNumbers
+  std::vector<std::vector<Condition>> groups;       // any: one group per item; not: one; if: two (if, then)
+  std::string why;                                  // the writer's reason, quoted by reports
 };
 // All must hold, in order. A YAML map with several keys is several conditions in a row, each in its own right.
 using Conditions = std::vector<Condition>;
@@ -50,12 +50,12 @@ struct Gate {
   enum class Kind { kOption, kFact, kOpset, kLevel };
   struct Item {
     Kind kind = Kind::kOption;
-    std::string name;             // option or fact
+    std::string name;               // option or fact
     std::optional<int64_t> equals;  // of an option or fact; otherwise: must be set and not 0
-    int64_t min = 0;              // opset, level
+    int64_t min = 0;                // opset, level
     int64_t below = INT64_MAX;
   };
-  std::vector<Item> items;        // all must hold
+  std::vector<Item> items;  // all must hold
 };
 
 // `names:` entry.
@@ -87,17 +87,17 @@ struct Fault {
   std::string id;
   std::string effect;  // wrong-numbers, load-error, run-error, invalid-model
   std::string note;
-  Conditions when;     // empty: always
+  Conditions when;  // empty: always
   Location where;
 };
 
 struct RuleTest {
   enum class Kind { kBecomes, kRefused, kNoMatch, kError };
   Kind kind = Kind::kBecomes;
-  std::string graph;    // ONNX text
-  std::string into;     // kBecomes: ONNX text
-  std::string refused;  // kRefused: predicate or builtin check
-  std::string name;     // other tests' `like:` refer to it
+  std::string graph;                                       // ONNX text
+  std::string into;                                        // kBecomes: ONNX text
+  std::string refused;                                     // kRefused: predicate or builtin check
+  std::string name;                                        // other tests' `like:` refer to it
   std::vector<std::pair<std::string, std::string>> facts;  // facts, options, level, platform set for this test
   Location where;
 };
@@ -114,10 +114,10 @@ struct Rule {
   std::string anchor;            // label of the anchor, or "" for the first statement
   std::set<std::string> shared;
   std::set<std::string> outputs_ok;
-  bool private_dq = true;        // units: a DQ has no other user
+  bool private_dq = true;                         // units: a DQ has no other user
   std::map<std::string, std::vector<int>> since;  // label or op -> since-versions
-  std::vector<TypeRow> types;    // the rule's own or the file's
-  bool types_are_rows = false;   // written as a list: the first row whose first entry fits decides
+  std::vector<TypeRow> types;                     // the rule's own or the file's
+  bool types_are_rows = false;                    // written as a list: the first row whose first entry fits decides
   Conditions conditions;
   std::vector<std::pair<std::string, Conditions>> flags;
   std::vector<Statement> compute;
@@ -134,8 +134,8 @@ struct Rule {
   std::vector<Fault> faults;
   std::string source;
   std::string since_ort;
-  std::string summary;           // the comment or `summary:` of the rule
-  Yaml yaml;                     // as written (after extends); for `docs` and `extends`
+  std::string summary;  // the comment or `summary:` of the rule
+  Yaml yaml;            // as written (after extends); for `docs` and `extends`
 };
 
 }  // namespace rulerun

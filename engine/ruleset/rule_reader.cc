@@ -162,8 +162,7 @@ class RuleReader {
     for (const Case& one : rule_->cases) {
       const bool has_case = one.rewrite.kind != Rewrite::Kind::kNone;
       if (!has_own && !has_case) errors().Add(one.where, "the case has no 'replace' and no 'error'");
-      const bool rewrites =
-          one.rewrite.kind == Rewrite::Kind::kReplace || one.rewrite.kind == Rewrite::Kind::kBecomes;
+      const bool rewrites = one.rewrite.kind == Rewrite::Kind::kReplace || one.rewrite.kind == Rewrite::Kind::kBecomes;
       if (has_own && rewrites) {
         errors().Add(one.rewrite.where, "the rule itself has a rewrite: move it into the cases, or leave it out here");
       }

@@ -27,7 +27,7 @@ struct Platform {
 
 struct Option {
   std::string name;
-  std::string key;              // ONNX Runtime's session config key
+  std::string key;               // ONNX Runtime's session config key
   std::optional<int64_t> value;  // default; std::nullopt: the platform's fact of the same name
   int64_t min = INT64_MIN;
   int64_t max = INT64_MAX;
@@ -44,15 +44,15 @@ struct OpTable {
 struct Vocabulary {
   std::map<std::string, std::vector<std::string>> op_sets;  // Q, DQ, ...: operator names with domain
   std::set<std::string> commutative;
-  std::string copy;                                          // the operator that copies a value
-  std::map<std::string, std::vector<int>> since;             // operator -> since-versions its name stands for
-  std::map<std::string, OpTable> tables;                     // each is an op set of that name, too
-  std::map<std::string, TypeSet> type_sets;                  // `sets` of the manifest; every file has them
+  std::string copy;                               // the operator that copies a value
+  std::map<std::string, std::vector<int>> since;  // operator -> since-versions its name stands for
+  std::map<std::string, OpTable> tables;          // each is an op set of that name, too
+  std::map<std::string, TypeSet> type_sets;       // `sets` of the manifest; every file has them
 };
 
 // Settings of the units of a stage file.
 struct UnitSettings {
-  std::vector<std::string> between;                 // operators that may stand alone between the op and its Q
+  std::vector<std::string> between;  // operators that may stand alone between the op and its Q
   bool redundant_is_error = false;
   std::vector<std::pair<std::string, std::string>> zero_point;  // element type or "other" -> initializer name
 };
@@ -65,9 +65,9 @@ struct Unsupported {
 
 // One file of rules.
 struct RuleFile {
-  std::string path;    // as the manifest names it
+  std::string path;  // as the manifest names it
   Location where;
-  std::string stage;   // ONNX Runtime's name for it, or ""
+  std::string stage;  // ONNX Runtime's name for it, or ""
   bool visit_all = false;
   std::map<std::string, TypeSet> sets;
   UnitSettings units;
@@ -80,20 +80,20 @@ struct Stage {
   enum class Recurse { kBefore, kAfter, kNever };
   Kind kind = Kind::kGroup;
   Location where;
-  std::string file;                 // kRules: path of the RuleFile
-  std::vector<std::string> only;    // kRules: these rules, in this order; empty: all
-  bool walk_together = false;       // kRules: one walk for all rules of `only`; else a walk each
-  std::string pass;                 // kPass: name of the pass
-  std::string table;                // kPass: path of its table
-  std::vector<Stage> stages;        // kGroup
-  Level level = Level::kDisabled;   // from this level on
+  std::string file;                    // kRules: path of the RuleFile
+  std::vector<std::string> only;       // kRules: these rules, in this order; empty: all
+  bool walk_together = false;          // kRules: one walk for all rules of `only`; else a walk each
+  std::string pass;                    // kPass: name of the pass
+  std::string table;                   // kPass: path of its table
+  std::vector<Stage> stages;           // kGroup
+  Level level = Level::kDisabled;      // from this level on
   std::vector<std::string> providers;  // `ep`; empty: inherited; "any"
   Gate gate_if;
   Gate gate_unless;
-  int loop = 1;                     // kGroup: passes over it, at most; stops when nothing changed
-  bool once = false;                // only in the first round of the enclosing loop
+  int loop = 1;       // kGroup: passes over it, at most; stops when nothing changed
+  bool once = false;  // only in the first round of the enclosing loop
   Recurse recurse = Recurse::kBefore;
-  std::string loop_by;              // kGroup: option that picks the entry of again_if
+  std::string loop_by;                                   // kGroup: option that picks the entry of again_if
   std::map<int64_t, std::vector<std::string>> again_if;  // option value -> passes whose change asks for another round
 };
 
@@ -101,15 +101,15 @@ struct RuleSet {
   std::string id;
   std::string version;
   std::string describes;
-  std::string path;                  // of the manifest
-  std::vector<std::string> extends;  // ids, nearest first
+  std::string path;                         // of the manifest
+  std::vector<std::string> extends;         // ids, nearest first
   bool refuse_invalid_replacement = false;  // `invalid-replacement: refuse`; otherwise an error
   std::map<std::string, Platform> platforms;
   std::map<std::string, Option> options;
   Vocabulary vocabulary;
   ExternalSchemas schemas;
-  std::map<std::string, RuleFile> files;    // by path
-  std::map<std::string, Yaml> tables;       // pass tables, by path
+  std::map<std::string, RuleFile> files;  // by path
+  std::map<std::string, Yaml> tables;     // pass tables, by path
   std::vector<Stage> pipeline;
 
   const Rule* FindRule(std::string_view name) const;

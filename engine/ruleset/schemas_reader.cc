@@ -187,9 +187,8 @@ class ListReader {
   bool failed_ = false;
 };
 
-constexpr auto kSchemaKeys =
-    std::to_array<std::string_view>(
-        {"domain", "since", "inputs", "outputs", "attributes", "other-attributes", "types", "shape", "type", "note"});
+constexpr auto kSchemaKeys = std::to_array<std::string_view>(
+    {"domain", "since", "inputs", "outputs", "attributes", "other-attributes", "types", "shape", "type", "note"});
 
 void ReadTypeConstraints(const Yaml& types, OpSchema& schema, Diagnostics& errors) {
   for (const auto& [name, value] : types.entries) {

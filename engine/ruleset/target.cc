@@ -43,15 +43,14 @@ std::string HostPlatform() {
 #endif
 }
 
-Result<Target> MakeTarget(const RuleSet& rules, const std::string& platform, Level level,
-                          const std::string& provider) {
+Result<Target> MakeTarget(const RuleSet& rules, const std::string& platform, Level level, const std::string& provider) {
   const std::string wanted = platform.empty() || platform == "host" ? HostPlatform() : platform;
   const auto found = rules.platforms.find(wanted);
   if (found == rules.platforms.end()) {
     std::vector<std::string> names;
     for (const auto& [name, unused] : rules.platforms) names.push_back(name);
-    return Error{ErrorKind::kUsage, "rule set '" + rules.id + "' has no platform '" + wanted + "'" +
-                                        DidYouMean(wanted, names),
+    return Error{ErrorKind::kUsage,
+                 "rule set '" + rules.id + "' has no platform '" + wanted + "'" + DidYouMean(wanted, names),
                  "--platform", "platforms: " + Join(names, ", ")};
   }
   Target target;

@@ -61,23 +61,23 @@ struct AttrPattern {
 // One operand of a call.
 struct OperandPattern {
   enum class Kind {
-    kName,     // x
-    kAny,      // _
-    kNumber,   // 1, 0.5
-    kCapture,  // @eps
-    kList,     // [1, -1]
-    kStar,     // *x: x, x.scale, x.zero_point
-    kCall,     // nested call (compute)
+    kName,         // x
+    kAny,          // _
+    kNumber,       // 1, 0.5
+    kCapture,      // @eps
+    kList,         // [1, -1]
+    kStar,         // *x: x, x.scale, x.zero_point
+    kCall,         // nested call (compute)
     kDequantized,  // DQ(x)
   };
   Kind kind = Kind::kAny;
-  std::string name;        // of kName, kCapture, kStar, kDequantized; may have members: x.scale
+  std::string name;  // of kName, kCapture, kStar, kDequantized; may have members: x.scale
   TypePattern type;
-  double number = 0;       // of kNumber
-  bool is_integer = false; // kNumber written without point or exponent; kList: all of them
+  double number = 0;        // of kNumber
+  bool is_integer = false;  // kNumber written without point or exponent; kList: all of them
   std::vector<double> list;
-  bool optional = false;   // "?"
-  bool repeated = false;   // "..."
+  bool optional = false;           // "?"
+  bool repeated = false;           // "..."
   bool maybe_dequantized = false;  // "DQ?(x)"
   std::shared_ptr<Call> call;      // of kCall
   Location where;
@@ -116,12 +116,12 @@ struct Statement {
   enum class Quantized { kNo, kYes, kMaybe };  // y = Op(..), y = Q(Op(..)), y = Q?(Op(..))
   Kind kind = Kind::kCall;
   bool each = false;
-  std::string label;                   // "" without one
-  std::vector<OutputPattern> outputs;  // of kRename: the first is the value left of "=>"
+  std::string label;                      // "" without one
+  std::vector<OutputPattern> outputs;     // of kRename: the first is the value left of "=>"
   std::vector<Alternative> alternatives;  // of kBypass: one value
-  std::string renamed_to;              // of kRename
-  char repeat = 0;                     // '?' the node may be missing, '*' any chain of them, 0
-  bool first = false;                  // the lowest-indexed candidate or none
+  std::string renamed_to;                 // of kRename
+  char repeat = 0;                        // '?' the node may be missing, '*' any chain of them, 0
+  bool first = false;                     // the lowest-indexed candidate or none
   Quantized quantized = Quantized::kNo;
   Location where;
 };

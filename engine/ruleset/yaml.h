@@ -27,13 +27,13 @@ struct Yaml {
 
   Kind kind = Kind::kNull;
   std::string scalar;
-  bool quoted = false;             // written in quotes or as a block scalar: text, whatever it looks like
-  int block_line_offset = 0;       // of a block scalar: its first line of text stands this many lines below `where`
-  int block_indent = 0;            // of a block scalar: columns in front of each line of its text
-  std::string comment;             // of a map that opens a line: the comment at the end of that line
-  std::vector<Yaml> items;                             // of a sequence
-  std::vector<std::pair<std::string, Yaml>> entries;   // of a map, in file order; keys are unique
-  std::vector<Location> key_places;                    // of the entries' keys
+  bool quoted = false;        // written in quotes or as a block scalar: text, whatever it looks like
+  int block_line_offset = 0;  // of a block scalar: its first line of text stands this many lines below `where`
+  int block_indent = 0;       // of a block scalar: columns in front of each line of its text
+  std::string comment;        // of a map that opens a line: the comment at the end of that line
+  std::vector<Yaml> items;    // of a sequence
+  std::vector<std::pair<std::string, Yaml>> entries;  // of a map, in file order; keys are unique
+  std::vector<Location> key_places;                   // of the entries' keys
   Location where;
 
   bool IsScalar() const { return kind == Kind::kScalar; }
@@ -42,7 +42,7 @@ struct Yaml {
   const Yaml* Get(std::string_view key) const;  // of a map; nullptr where absent
   std::optional<int64_t> AsInt() const;         // of an unquoted scalar
   std::optional<double> AsDouble() const;
-  std::optional<bool> AsBool() const;           // true, false
+  std::optional<bool> AsBool() const;  // true, false
   // A scalar as a list of one, a sequence of scalars as their texts; std::nullopt for anything else.
   std::optional<std::vector<std::string>> AsNames() const;
   Location TextStart() const;  // of a scalar: the place of the first character of its text
