@@ -29,10 +29,13 @@ TEST_P(Shipped, Loads) {
 TEST_P(Shipped, GraphsOfTestsAreOnnx) {
   const auto rules = Load(GetParam());
   ASSERT_NE(rules, nullptr);
-  const OpsetMap opsets{{"", 25}, {"com.microsoft", 1}};
   for (const auto& [key, file] : rules->files) {
     for (const auto& rule : file.rules) {
       for (const RuleTest& test : rule->tests) {
+        OpsetMap opsets{{"", 25}, {"com.microsoft", 1}};
+        for (const auto& [name, value] : test.facts) {
+          if (name == "opset") opsets[""] = std::stoi(value);
+        }
         for (const std::string& text : {test.graph, test.into}) {
           if (text.empty()) continue;
           const auto model = ParseModelText(text, opsets, rules->schemas);
