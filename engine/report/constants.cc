@@ -27,7 +27,7 @@ class RoleFinder {
     if (!IsInOpSet(rules_, "DQ", node.Op()) || graph_.Constant(node.input(0)) == nullptr) {
       return use.slot == 0 ? PlainRole(node, 0) : kActivations;
     }
-    const std::string role = Dequantized(node);
+    std::string role = Dequantized(node);
     if (use.slot == 0) return role;
     return (use.slot == 1 ? "scale of " : "zero point of ") + role;
   }

@@ -160,6 +160,7 @@ class Comparer {
                          node.forms[Side::kLeft] == node.forms[Side::kRight];
       if (alike) continue;
       node.cause = CauseOf(fate.node.name);
+      if (!node.cause) node.cause = MakerOf(node);
       nodes.push_back(std::move(node));
     }
     return nodes;
@@ -178,6 +179,26 @@ class Comparer {
           continue;
         return Caused(side, entry, node);
       }
+    }
+    return std::nullopt;
+  }
+
+  // A pass may name only where it began: what made or edited the heir on one side only.
+  std::optional<DiffCause> MakerOf(const NodeDiff& node) const {
+    Sides<const TraceEntry*> makers{};
+    for (const Side side : kSides) {
+      const std::string& heir = node.fates[side].now;
+      for (const TraceEntry& entry : sides_[side]->trace) {
+        const auto& created = entry.created;
+        const bool made = std::find(created.begin(), created.end(), heir) != created.end();
+        if (made && !heir.empty() && entry.verdict == TraceEntry::Verdict::kFired) makers[side] = &entry;
+      }
+    }
+    for (const Side side : kSides) {
+      const TraceEntry* maker = makers[side];
+      const TraceEntry* other = makers[Other(side)];
+      if (maker == nullptr || (other != nullptr && NameOf(*other) == NameOf(*maker))) continue;
+      return Caused(side, *maker, node.node.name);
     }
     return std::nullopt;
   }

@@ -65,7 +65,7 @@ Status RunLevels(const Model& model, const RuleSet& rules, const Target& target,
     Model copy = CloneModel(model);
     Target at = target;
     at.level = kLevels[i];
-    const Status status = RunPipeline(copy, rules, at, kernels, nullptr);
+    Status status = RunPipeline(copy, rules, at, kernels, nullptr);
     if (!status.ok()) {
       if (status.error().kind != ErrorKind::kRefused) return status;
       inspection.refused[i] = ToString(status.error());

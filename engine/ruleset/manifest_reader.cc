@@ -63,7 +63,7 @@ class ManifestReader {
   }
 
   std::string ExistingFile(const Yaml& value) {
-    const std::string path = ResolvePath(value);
+    std::string path = ResolvePath(value);
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) errors_.Add(value.where, "there is no file " + path);
     return path;
@@ -89,8 +89,8 @@ class ManifestReader {
 
   void CheckPlatformFact(const std::string& name, const Location& where) {
     for (const auto& [platform, facts] : rules_->platforms) {
-      if (facts.facts.count(name) == 0)
-        errors_.Add(where, "the platform '" + platform + "' has no fact '" + name + "'");
+      if (facts.facts.count(name) > 0) continue;
+      errors_.Add(where, std::string("the platform '").append(platform).append("' has no fact '").append(name) + "'");
     }
   }
 

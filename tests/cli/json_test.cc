@@ -41,6 +41,7 @@ TEST(Json, OutputsFollowTheirSchemas) {
   const Output outputs[] = {
       {"coverage", {"coverage", "--json", model, refusals, floats}},
       {"inspect", {"inspect", "--json", model, floats}},
+      {"diff", {"diff", "--json", "--left", "platform=x86-64-avx2", "--right", "level=basic", model}},
       {"check", {"check", "--json", "ort130"}},
       {"ops", {"ops", "--json"}},
       {"bench", {"bench", "--json", "--profile", "--runs", "2", model}},

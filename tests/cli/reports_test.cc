@@ -46,6 +46,20 @@ TEST(Reports, ExplainFollowsANodeThroughTheRules) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("conv1 (Conv) int8: QLinearConv"), HasSubstr("rule 'Conv' fired")));
 }
 
+TEST(Reports, DiffNamesTheRuleThatFiredOnOneSideOnly) {
+  const std::string model = SampleModel("convnet-qdq.onnx");
+  const Ran ran = Rulerun({"diff", "--level", "extended", "--platform", "arm64", "--right", "disable=Conv", model});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("conv1 \\(Conv\\)\n +left +int8: QLinearConv, by 'Conv'\n +right +stays float"));
+  EXPECT_THAT(ran.out, HasSubstr("'Conv' fired left; right, it is disabled"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nConv +2 +0 +only left: "));
+
+  EXPECT_EQ(Rulerun({"diff", "--left", "level=basic", "--right", "level=all", "--exit-code", model}).exit_code, 1);
+  const Ran same = Rulerun({"diff", "--left", "level=basic", "--right", "level=1", "--exit-code", model});
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("The same graph."));
+}
+
 TEST(Reports, InspectShowsLevelsConstantsAndSizes) {
   const Ran ran = Rulerun({"inspect", "--platform", "arm64", SampleModel("convnet-qdq.onnx")});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;

@@ -63,6 +63,12 @@ TEST(Usage, WrongCommandLinesAreNamedWithTheNearestSpelling) {
       {{"run", model, "--simd", "avx22"}, "'avx22' is not available"},
       {{"run", model, "--threads", "many"}, "--threads"},
       {{"explain", model, "--node", "conv3"}, "no node 'conv3', did you mean 'conv1'?"},
+      {{"diff", model}, "--left or --right is required"},
+      {{"diff", model, "--left", "levl=basic"}, "--left: there is no key 'levl', did you mean 'level'?"},
+      {{"diff", model, "--left", "int8_alowed=1"}, "no key 'int8_alowed', did you mean 'int8_allowed'?"},
+      {{"diff", model, "--right", "platform=arm65"},
+       "--right: rule set 'ort130' has no platform 'arm65', did you mean"},
+      {{"diff", model, "--right", "arm64"}, "'arm64' is not KEY=VALUE"},
       {{"ops", "QLinearConf"}, "no kernel for 'QLinearConf', did you mean 'QLinearConv'?"},
   };
   for (const Wrong& wrong : cases) {
