@@ -60,7 +60,7 @@ struct KeyInfo {
   KeyShape shape = KeyShape::kAny;
   std::string_view doc;
   bool required = false;
-  std::string_view choices;              // of kChoice, separated by '|'
+  std::string_view choices{};            // of kChoice, separated by '|'
   KeyTable inner = KeyTable::kManifest;  // of the map shapes
 };
 
