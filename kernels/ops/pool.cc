@@ -96,7 +96,10 @@ int64_t ColumnMajor(const Job& job, int64_t offset) {
 // over contiguous outputs.
 template <typename T>
 void MaxRows(const Job& job, const T* x, T* y, ThreadPool& pool) {
-  const auto& [depth, height, across] = job.axes;
+  // No structured binding: clang 14 cannot capture one.
+  const auto& depth = std::get<0>(job.axes);
+  const auto& height = std::get<1>(job.axes);
+  const auto& across = std::get<2>(job.axes);
   const int64_t out_rows = depth.out * height.out;
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, across.in * depth.kernel * height.kernel));
   pool.ParallelFor(job.planes * out_rows, grain, [&](int64_t begin, int64_t end) {
