@@ -195,12 +195,16 @@ class Comparer {
       }
     }
     for (const Side side : kSides) {
-      const TraceEntry* maker = makers[side];
-      const TraceEntry* other = makers[Other(side)];
-      if (maker == nullptr || (other != nullptr && NameOf(*other) == NameOf(*maker))) continue;
-      return Caused(side, *maker, node.node.name);
+      if (makers[side] == nullptr || FiredAlike(Other(side), *makers[side])) continue;
+      return Caused(side, *makers[side], node.node.name);
     }
     return std::nullopt;
+  }
+
+  // Whether the same rule or pass fired at the same node on `side`.
+  bool FiredAlike(Side side, const TraceEntry& like) const {
+    const std::vector<const TraceEntry*>& fired = index_[side].Fired(AnchorOf(like));
+    return CountOf(fired, like, fired.size()) > 0;
   }
 
   static std::ptrdiff_t CountOf(const std::vector<const TraceEntry*>& entries, const TraceEntry& like, size_t among) {

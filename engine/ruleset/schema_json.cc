@@ -159,7 +159,7 @@ Json TypeRow() {
 }
 
 Json ValueOf(const KeyInfo& key) {
-  const Json inner = Ref(Name(key.inner));
+  Json inner = Ref(Name(key.inner));
   switch (key.shape) {
     case KeyShape::kText:
     case KeyShape::kBlock:

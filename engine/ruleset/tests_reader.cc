@@ -123,12 +123,12 @@ class TestReader {
       std::string_view key;
       RuleTest::Kind kind;
     };
-    constexpr KindKey kinds[] = {{"becomes", RuleTest::Kind::kBecomes},
-                                 {"refused", RuleTest::Kind::kRefused},
-                                 {"no-match", RuleTest::Kind::kNoMatch},
-                                 {"error", RuleTest::Kind::kError}};
+    constexpr KindKey kKinds[] = {{"becomes", RuleTest::Kind::kBecomes},
+                                  {"refused", RuleTest::Kind::kRefused},
+                                  {"no-match", RuleTest::Kind::kNoMatch},
+                                  {"error", RuleTest::Kind::kError}};
     const Yaml* value = nullptr;
-    for (const KindKey& kind : kinds) {
+    for (const KindKey& kind : kKinds) {
       const Yaml* here = item.Get(kind.key);
       if (here == nullptr) continue;
       if (value != nullptr) return Fail(here->where, "a test is one of becomes, refused, no-match, error");

@@ -150,6 +150,29 @@ TEST(Diff, AnotherTypeOfTheSameOperatorIsADifference) {
   EXPECT_THAT(pool->forms[Side::kRight], Contains(HasSubstr("MaxPool(int8)")));
 }
 
+// A layout pass names the operator that it begins with; the others that it changes have the pass as their cause, too.
+TEST(Diff, APassIsTheCauseWhereverItCame) {
+  const std::string path = std::string(RULERUN_SOURCE_DIR) + "/tests/data/models/convnet-qdq.onnx";
+  Sides<Rewriting> sides;
+  for (const Side side : kSides) {
+    auto model = LoadModel(path, Rules().schemas);
+    ASSERT_TRUE(model.ok()) << ToString(model.error());
+    const Target target = TargetOf("x86-64-avx2", side == Side::kLeft ? Level::kExtended : Level::kAll);
+    auto rewriting = RewriteModel(std::move(model).value(), Rules(), target, KernelRegistry::Default());
+    ASSERT_TRUE(rewriting.ok()) << ToString(rewriting.error());
+    sides[side] = std::move(rewriting).value();
+  }
+  const Diff diff = Compare(sides[Side::kLeft], sides[Side::kRight]);
+  for (const char* name : {"conv1", "pool"}) {
+    const NodeDiff* node = Find(diff, name);
+    ASSERT_NE(node, nullptr);
+    ASSERT_TRUE(node->cause) << name;
+    EXPECT_EQ(node->cause->rule, "channels-last");
+    EXPECT_EQ(node->cause->fired, Side::kRight);
+    EXPECT_EQ(node->cause->kind, DiffCause::Kind::kLevel);
+  }
+}
+
 TEST(Diff, ARefusedSideHasTheMessageAndNoNodes) {
   Rewriting refused = RewriteText(kSigmoid, TargetOf("arm64"));
   refused.refused = "no kernel";
