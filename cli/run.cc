@@ -18,12 +18,14 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kFirstValues = 4;
 
+// One '_' for each character that is no plain one; those beyond ASCII are several bytes of UTF-8.
 std::string FileName(const std::string& output) {
-  std::string name = output;
-  for (char& c : name) {
+  std::string name;
+  for (const char c : output) {
     const bool plain =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    if (!plain) c = '_';
+    const bool goes_on = (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+    if (!goes_on) name += plain ? c : '_';
   }
   return name + ".npy";
 }

@@ -7,6 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/graph/load.h"
 #include "engine/graph/resolve.h"
+#include "engine/graph/tensor_file.h"
 #include "engine/pipeline/pipeline.h"
 #include "kernels/executor/npy.h"
 #include "kernels/executor/random_inputs.h"
@@ -93,7 +94,8 @@ Result<TensorMap> ReadInputs(const Graph& graph, const std::vector<std::string>&
       return Error{ErrorKind::kUsage, "the model has no input '" + name + "'" + DidYouMean(name, names), "--input",
                    "Inputs: " + Join(names, ", ") + "."};
     }
-    RULERUN_ASSIGN(tensors[name], ReadNpy(assignment.value));
+    const bool proto = EndsWith(assignment.value, ".pb");
+    RULERUN_ASSIGN(tensors[name], proto ? ReadTensorFile(assignment.value) : ReadNpy(assignment.value));
   }
   return tensors;
 }
@@ -119,8 +121,8 @@ Result<TensorMap> MakeInputs(const Graph& graph, const RunOptions& options) {
 
 void AddRunOptions(CLI::App& app, RunOptions& options) {
   app.add_option("MODEL", options.model, "ONNX file to run")->required();
-  app.add_option("--input", options.inputs, "Value of an input; without any, all are random")
-      ->option_text("NAME=FILE.npy ...")
+  app.add_option("--input", options.inputs, "Value of an input, .npy or ONNX's .pb; without any, all are random")
+      ->option_text("NAME=FILE ...")
       ->expected(1)
       ->take_all()
       ->group(kGroup);

@@ -18,10 +18,6 @@ namespace {
 constexpr std::string_view kOp = "DequantizeLinear";
 constexpr int64_t kPiece = 1024;
 
-bool CanBeInput(DataType type) {
-  return (IsInteger(type) && BitWidth(type) <= 16) || type == DataType::kInt32 || IsFloat8(type);
-}
-
 // Rounds floats to the 16-bit type.
 void Narrow(const float* x, int64_t count, DataType type, uint16_t* y) {
   const bool half = type == DataType::kFloat16;
@@ -45,7 +41,6 @@ class DequantizeLinear : public Kernel {
     RULERUN_ASSIGN(const Tensor* x, Required(context, 0, kOp, "x"));
     RULERUN_ASSIGN(const Tensor* scale, Required(context, 1, kOp, "x_scale"));
     const Tensor* zero_point = context.Input(2);
-    if (!CanBeInput(x->type())) return OpError(kOp, "cannot dequantize " + std::string(Name(x->type())));
     if (zero_point != nullptr && !zero_point->empty() && zero_point->type() != x->type()) {
       return OpError(kOp, "x is " + std::string(Name(x->type())) + ", but the zero point is " +
                               std::string(Name(zero_point->type())));
@@ -102,8 +97,10 @@ Result<std::unique_ptr<Kernel>> Make(const KernelRequest& request) {
 
 void Register_int8_dequantize_linear(KernelRegistry& registry) {
   const std::vector<DataType> real = {DataType::kFloat, DataType::kFloat16, DataType::kBfloat16};
-  registry.Add({"DequantizeLinear", "", 10, 25, {{}, real}, int8::Make});
-  registry.Add({"DequantizeLinear", "com.microsoft", 1, 1, {{}, real}, int8::Make});
+  std::vector<DataType> x = int8::QuantizedTypes();
+  x.push_back(DataType::kInt32);
+  registry.Add({"DequantizeLinear", "", 10, 25, {x, real, x}, int8::Make});
+  registry.Add({"DequantizeLinear", "com.microsoft", 1, 1, {x, real, x}, int8::Make});
 }
 
 }  // namespace rulerun

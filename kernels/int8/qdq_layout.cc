@@ -41,6 +41,12 @@ Result<std::vector<int32_t>> ZeroPointsOf(const Tensor* tensor, const Tensor& sc
 
 }  // namespace
 
+std::vector<DataType> QuantizedTypes() {
+  return {DataType::kUint8,        DataType::kInt8,           DataType::kUint16,     DataType::kInt16,
+          DataType::kUint4,        DataType::kInt4,           DataType::kUint2,      DataType::kInt2,
+          DataType::kFloat8E4M3FN, DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2, DataType::kFloat8E5M2FNUZ};
+}
+
 Result<QdqLayout> QdqLayout::Make(const Dims& x, const Tensor& scale, const Tensor* zero_point, int64_t axis,
                                   int64_t block_size, std::string_view op) {
   if (!IsFloat(scale.type()) || scale.type() == DataType::kDouble) {

@@ -14,6 +14,9 @@
 
 namespace rulerun::int8 {
 
+// Element types that QuantizeLinear gives, and DequantizeLinear takes beside int32.
+std::vector<DataType> QuantizedTypes();
+
 // A tensor cut into runs of neighbouring elements, each with one scale, or with one scale per element.
 class QdqLayout {
  public:

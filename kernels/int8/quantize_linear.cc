@@ -1,4 +1,5 @@
 // QuantizeLinear: ai.onnx and com.microsoft.
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -18,7 +19,10 @@ namespace {
 
 constexpr std::string_view kOp = "QuantizeLinear";
 
-bool CanBeOutput(DataType type) { return (IsInteger(type) && BitWidth(type) <= 16) || IsFloat8(type); }
+bool CanBeOutput(DataType type) {
+  const std::vector<DataType> types = QuantizedTypes();
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
 
 // Float elements [first, first + count) of any tensor that may be quantized, converted in `buffer` if they must be.
 constexpr int64_t kPiece = 1024;
@@ -129,8 +133,9 @@ void Register_int8_quantize_linear(KernelRegistry& registry) {
   const std::vector<DataType> real = {DataType::kFloat, DataType::kFloat16, DataType::kBfloat16};
   std::vector<DataType> x = real;
   x.push_back(DataType::kInt32);
-  registry.Add({"QuantizeLinear", "", 10, 25, {x, real}, int8::Make});
-  registry.Add({"QuantizeLinear", "com.microsoft", 1, 1, {real, real}, int8::Make});
+  const std::vector<DataType> quantized = int8::QuantizedTypes();
+  registry.Add({"QuantizeLinear", "", 10, 25, {x, real, quantized}, int8::Make});
+  registry.Add({"QuantizeLinear", "com.microsoft", 1, 1, {real, real, quantized}, int8::Make});
 }
 
 }  // namespace rulerun

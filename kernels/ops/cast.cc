@@ -194,7 +194,7 @@ void Register_ops_cast(KernelRegistry& registry) {
                 DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2, DataType::kFloat8E5M2FNUZ, DataType::kInt4,
                 DataType::kUint4, DataType::kInt2, DataType::kUint2});
   AddOp(registry, "Cast", {}, {types}, MakeCast);
-  AddOp(registry, "CastLike", {}, {types, {}}, MakeCastLike);
+  AddOp(registry, "CastLike", {}, {types, types}, MakeCastLike);
 }
 
 }  // namespace rulerun

@@ -15,46 +15,106 @@ constexpr int64_t kGrain = 8192;
 
 int64_t PlaneGrain(int64_t size) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(size, 1)); }
 
-Result<std::unique_ptr<Kernel>> MakeBatchNorm(const KernelRequest& request) {
-  const float epsilon = FloatOr(*request.attributes, "epsilon", 1e-5f);
-  // Before version 9, spatial = 0 gave every element of an image its own parameters.
-  const bool spatial = request.since_version >= 9 || IntOr(*request.attributes, "spatial", 1) != 0;
-  if (IntOr(*request.attributes, "training_mode", 0) != 0) return Unsupported("training_mode has no implementation");
-  return MakeKernel([=](KernelContext& context) -> Status {
-    RULERUN_ASSIGN(const Tensor* x, Required(context, 0));
-    if (x->rank() < 1) return Invalid("the input is a scalar");
-    const int64_t size = spatial ? Product(x->dims(), std::min<int64_t>(2, x->rank()), x->rank()) : 1;
-    const int64_t channels = spatial ? (x->rank() > 1 ? x->dims()[1] : 1) : Product(x->dims(), 1, x->rank());
-    std::array<const Tensor*, 4> parameters;
-    for (size_t i = 0; i < 4; ++i) {
-      RULERUN_ASSIGN(parameters[i], Required(context, i + 1));
-      if (parameters[i]->count() != channels || parameters[i]->type() != x->type()) {
-        return Invalid("scale, bias, mean and variance need one value of the input's type per channel");
-      }
-    }
-    RULERUN_ASSIGN(Tensor * y, context.Output(0, x->type(), x->dims()));
-    if (x->count() == 0) return {};
-    return Dispatch<float, double>(x->type(), [&]<typename T>(TypeTag<T>) -> Status {
-      const auto of = [&](size_t i) { return parameters[i]->data<T>(); };
-      context.pool().ParallelFor(x->count() / size, PlaneGrain(size), [&](int64_t begin, int64_t end) {
-        for (int64_t plane = begin; plane < end; ++plane) {
-          const int64_t c = plane % channels;
-          const T scale = of(0)[c] * (1 / std::sqrt(of(3)[c] + static_cast<T>(epsilon)));
-          const T shift = of(1)[c] - of(2)[c] * scale;
-          for (int64_t i = plane * size; i < (plane + 1) * size; ++i) {
-            y->mutable_data<T>()[i] = x->data<T>()[i] * scale + shift;
-          }
-        }
-      });
-      return {};
-    });
-  });
-}
-
 template <typename T>
 struct Moments {
   T mean = 0, variance = 0;
 };
+
+// What BatchNormalization works on: planes of `size` elements, plane p of channel p % channels.
+struct BatchShape {
+  int64_t channels = 1, size = 1, planes = 0;
+};
+
+template <typename T>
+void NormalizePlanes(const BatchShape& shape, const T* x, const std::array<const T*, 4>& parameters, T epsilon, T* y,
+                     ThreadPool& pool) {
+  const auto& [gamma, beta, mean, variance] = parameters;
+  pool.ParallelFor(shape.planes, PlaneGrain(shape.size), [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      const int64_t c = plane % shape.channels;
+      const T scale = gamma[c] * (1 / std::sqrt(variance[c] + epsilon));
+      const T shift = beta[c] - mean[c] * scale;
+      for (int64_t i = plane * shape.size; i < (plane + 1) * shape.size; ++i) y[i] = x[i] * scale + shift;
+    }
+  });
+}
+
+// Mean and variance of channel `c` over the whole batch.
+template <typename T>
+Moments<T> ChannelMoments(const BatchShape& shape, const T* x, int64_t c) {
+  const auto count = static_cast<T>(shape.planes / shape.channels * shape.size);
+  T mean = 0, variance = 0;
+  for (int64_t plane = c; plane < shape.planes; plane += shape.channels) {
+    mean += StretchSum(shape.size, [&](int64_t i) { return x[plane * shape.size + i]; });
+  }
+  mean /= count;
+  for (int64_t plane = c; plane < shape.planes; plane += shape.channels) {
+    variance += StretchSum(shape.size, [&](int64_t i) {
+      const T deviation = x[plane * shape.size + i] - mean;
+      return deviation * deviation;
+    });
+  }
+  return {mean, variance / count};
+}
+
+// Normalizes by the batch's own moments; the running ones move towards them.
+template <typename T>
+Status TrainBatchNorm(const BatchShape& shape, const T* x, std::array<const T*, 4> parameters, T epsilon, T momentum,
+                      T* y, KernelContext& context) {
+  std::vector<T> means, variances;
+  for (int64_t c = 0; c < shape.channels; ++c) {
+    const Moments<T> moments = ChannelMoments(shape, x, c);
+    means.push_back(moments.mean);
+    variances.push_back(moments.variance);
+  }
+  for (const size_t slot : {size_t{1}, size_t{2}}) {
+    const std::vector<T>& current = slot == 1 ? means : variances;
+    RULERUN_ASSIGN(Tensor * running, context.Output(slot, DataTypeOf<T>(), {shape.channels}));
+    for (size_t c = 0; c < current.size(); ++c) {
+      running->mutable_data<T>()[c] = parameters[slot + 1][c] * momentum + current[c] * (1 - momentum);
+    }
+  }
+  parameters[2] = means.data();
+  parameters[3] = variances.data();
+  NormalizePlanes(shape, x, parameters, epsilon, y, context.pool());
+  return {};
+}
+
+Result<std::unique_ptr<Kernel>> MakeBatchNorm(const KernelRequest& request) {
+  const float epsilon = FloatOr(*request.attributes, "epsilon", 1e-5f);
+  const float momentum = FloatOr(*request.attributes, "momentum", 0.9f);
+  // Before version 9, spatial = 0 gave every element of an image its own parameters.
+  const bool spatial = request.since_version >= 9 || IntOr(*request.attributes, "spatial", 1) != 0;
+  const bool training = IntOr(*request.attributes, "training_mode", 0) != 0;
+  return MakeKernel([=](KernelContext& context) -> Status {
+    RULERUN_ASSIGN(const Tensor* x, Required(context, 0));
+    if (x->rank() < 1) return Invalid("the input is a scalar");
+    BatchShape shape;
+    shape.size = spatial ? Product(x->dims(), std::min<int64_t>(2, x->rank()), x->rank()) : 1;
+    shape.channels = spatial ? (x->rank() > 1 ? x->dims()[1] : 1) : Product(x->dims(), 1, x->rank());
+    std::array<const Tensor*, 4> given;
+    for (size_t i = 0; i < 4; ++i) {
+      RULERUN_ASSIGN(given[i], Required(context, i + 1));
+      if (given[i]->count() != shape.channels || given[i]->type() != x->type()) {
+        return Invalid("scale, bias, mean and variance need one value of the input's type per channel");
+      }
+    }
+    if (training && x->count() == 0) return Invalid("an empty batch has no mean and variance");
+    RULERUN_ASSIGN(Tensor * y, context.Output(0, x->type(), x->dims()));
+    if (x->count() == 0) return {};
+    shape.planes = x->count() / shape.size;
+    return Dispatch<float, double>(x->type(), [&]<typename T>(TypeTag<T>) -> Status {
+      std::array<const T*, 4> parameters;
+      std::transform(given.begin(), given.end(), parameters.begin(), [](const Tensor* t) { return t->data<T>(); });
+      if (training) {
+        return TrainBatchNorm(shape, x->data<T>(), parameters, static_cast<T>(epsilon), static_cast<T>(momentum),
+                              y->mutable_data<T>(), context);
+      }
+      NormalizePlanes(shape, x->data<T>(), parameters, static_cast<T>(epsilon), y->mutable_data<T>(), context.pool());
+      return {};
+    });
+  });
+}
 
 template <typename T>
 Moments<T> MomentsOf(const T* x, int64_t count) {

@@ -77,6 +77,21 @@ TEST(Files, RunWritesOutputsThatCanBeReadBack) {
   EXPECT_THAT(ReadFile(folder.File("out/linear_dq.npy")), HasSubstr("(2, 4)"));
 }
 
+TEST(Files, RunTakesTensorsAsOnnxSavesThem) {
+  const TemporaryFolder folder;
+  const std::string model = SampleModel("names.onnx");
+  const std::string proto("\x08\x02\x10\x01\x4a\x08\0\0\x80\x3f\0\0\0\xc0", 14);  // float[2] {1, -2}
+  const Ran ran =
+      Rulerun({"run", model, "--input", "x=" + folder.Write("x.pb", proto), "--output-dir", folder.File("out")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const std::string bytes = ReadFile(folder.File("out/__1.npy"));  // one '_' for a character of three bytes
+  ASSERT_GE(bytes.size(), 8u);
+  EXPECT_EQ(bytes.substr(bytes.size() - 8), std::string("\0\0\x80\xbf\0\0\0\x40", 8));
+  const Ran bad = Rulerun({"run", model, "--input", "x=" + folder.Write("bad.pb", "no tensor")});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("bad.pb"));
+}
+
 TEST(Files, RunIsTheSameOnEveryTargetAndForEveryThreadCount) {
   const TemporaryFolder folder;
   const std::string model = SampleModel("convnet-qdq.onnx");

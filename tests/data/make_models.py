@@ -4,6 +4,7 @@
 convnet-qdq.onnx   a small QDQ network: per-channel weights, int32 biases, a residual Add, a ReduceMean that stays float
 convnet-fp32.onnx  the same in float, with a BatchNormalization
 refusals-qdq.onnx  operators that stay float, each for another reason, and one that hits a known fault of ONNX Runtime
+names.onnx         an output whose name is no file's name
 """
 
 import pathlib
@@ -123,8 +124,16 @@ def refusals_qdq():
            [helper.make_tensor_value_info("softmax_negative_scale_dq", TensorProto.FLOAT, ["batch", 4, 8, 8])])
 
 
+def names():
+    b = Builder()
+    b.node("Neg", ["x"], "和/1")
+    value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [2])
+    b.save("names", [value("x")], [value("和/1")])
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     convnet_qdq()
     convnet_fp32()
     refusals_qdq()
+    names()
