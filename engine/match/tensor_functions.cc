@@ -174,6 +174,28 @@ Results PackNBitsOf(const Binding& binding, const Call& call, const Operands& op
           Computed::Known(Tensor::Scalar<int64_t>(packed->block_size))};
 }
 
+// PackBits<bits = n>(x): every row of small integers as bytes, the first of a byte in its lowest bits; a row begins
+// with a byte.
+Results PackBits(const Call& call, const Operands& operands) {
+  if (!Known(operands[0])) return {operands[0]};
+  const Tensor& x = operands[0].tensor;
+  int64_t bits = 8;
+  for (const AttrPattern& attribute : call.attributes) bits = attribute.values.front().integer;
+  if (!IsInteger(x.type()) || x.rank() == 0 || bits < 1 || bits > 8 || 8 % bits != 0) return {Computed::Unknown()};
+  const int64_t per_byte = 8 / bits;
+  const int64_t row = x.dims().back();
+  Dims dims = x.dims();
+  dims.back() = (row + per_byte - 1) / per_byte;
+  Tensor packed(DataType::kUint8, dims);
+  for (int64_t i = 0; i < x.count(); ++i) {
+    const int64_t column = i % row;
+    const int64_t code = ElementAsInt(x, i) & ((1 << bits) - 1);
+    uint8_t& byte = packed.mutable_data<uint8_t>()[i / row * dims.back() + column / per_byte];
+    byte = static_cast<uint8_t>(byte | code << (bits * (column % per_byte)));
+  }
+  return {Computed::Known(packed)};
+}
+
 Results ClipBoundsOf(const Binding& binding, const Call& call) {
   const Node* node = binding.NodeOf(call.operands.front().name);
   if (node == nullptr) return {Computed::Absent(), Computed::Absent()};
@@ -248,6 +270,7 @@ std::vector<Computed> CallTensorFunction(const Binding& binding, const Call& cal
   if (name == "MulAlongAxis") return MulAlongAxis(call, operands);
   if (name == "AsymmetricInt8") return AsymmetricInt8(operands);
   if (name == "PackNBits") return PackNBitsOf(binding, call, operands);
+  if (name == "PackBits") return PackBits(call, operands);
   if (name == "ClipBounds") return ClipBoundsOf(binding, call);
   return {Computed::Unknown(), Computed::Unknown(), Computed::Unknown(), Computed::Unknown(), Computed::Unknown()};
 }

@@ -137,6 +137,9 @@ constexpr auto kTensorFunctions = std::to_array<TensorFunctionInfo>({
      "Scale and int8 zero point that hold [lo, hi] and 0 in 256 steps."},
     {"PackNBits", "packed, scales, zeros, bits, block = PackNBits<default_block = n>(w, scale, zero?)",
      "A quantized [K, N] matrix in the layout of an n-bit matrix product: N-major, in blocks along K."},
+    {"PackBits", "y = PackBits<bits = n>(x)",
+     "The low n bits of x's integers in bytes, along the last axis: the first of a byte in its lowest bits, zeros "
+     "behind the last."},
 });
 
 constexpr auto kBuiltinChecks = std::to_array<BuiltinInfo>({
