@@ -51,11 +51,6 @@ void ForEachNode(const Graph& graph, const Visit& visit) {
   }
 }
 
-std::string OriginOf(const Node& node) {
-  if (!node.origins.empty()) return node.origins.front();
-  return node.name.empty() ? node.op_type + "#" + std::to_string(node.index) : node.name;
-}
-
 // Several nodes may carry the same origin: an operator with Transposes around it, copies of a DQ. The one that is the
 // original's own heir has its operator or at least its name.
 int Kinship(const OriginalNode& original, const Node& node) {
@@ -208,6 +203,11 @@ FateName NamesOf(Fate fate) {
 
 std::string_view Name(Fate fate) { return NamesOf(fate).name; }
 std::string_view Words(Fate fate) { return NamesOf(fate).words; }
+
+std::string OriginOf(const Node& node) {
+  if (!node.origins.empty()) return node.origins.front();
+  return node.name.empty() ? node.op_type + "#" + std::to_string(node.index) : node.name;
+}
 
 std::vector<OriginalNode> ListNodes(const Graph& graph, const RuleSet& rules) {
   std::vector<OriginalNode> nodes;

@@ -19,6 +19,9 @@ struct OriginalNode {
   bool quantizer = false;  // Q or DQ
 };
 
+// What MarkOrigins calls a node of the original, and the first of a later node's origins.
+std::string OriginOf(const Node& node);
+
 // Nodes of the graph and its subgraphs. Call it before the pipeline runs.
 std::vector<OriginalNode> ListNodes(const Graph& graph, const RuleSet& rules);
 

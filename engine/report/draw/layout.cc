@@ -1,0 +1,136 @@
+#include "engine/report/draw/layout.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "engine/report/draw/measure.h"
+
+namespace rulerun {
+namespace {
+
+constexpr std::chrono::seconds kGraphvizLimit{20};
+constexpr size_t kMostForGraphviz = 1500;  // boxes; `dot` takes minutes for more
+constexpr double kLabelPadding = 8;
+
+class Placer {
+ public:
+  explicit Placer(LayoutEngine engine) : engine_(engine) {}
+
+  // At the origin.
+  Layout Place(const Drawing& drawing) const {
+    const auto labels = OutputLabels(drawing);
+    Layout layout;
+    layout.bodies.resize(drawing.nodes.size());
+    std::vector<Size> sizes;
+    for (size_t i = 0; i < drawing.nodes.size(); ++i) {
+      for (const Drawing& body : drawing.nodes[i].bodies) layout.bodies[i].push_back(Place(body));
+      sizes.push_back(SizeOf(drawing.nodes[i], layout.bodies[i], labels[i]));
+    }
+    Arrangement arrangement = Arrange(sizes, LinksOf(drawing));
+    layout.frame = {0, 0, arrangement.size.width, arrangement.size.height};
+    layout.routes = std::move(arrangement.routes);
+    layout.labels.resize(drawing.nodes.size());
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const Point centre = arrangement.centres[i];
+      const Box box = {centre.x - sizes[i].width / 2, centre.y - sizes[i].height / 2, sizes[i].width, sizes[i].height};
+      const int slots = static_cast<int>(labels[i].size());
+      for (int slot = 0; slot < slots; ++slot) {
+        layout.labels[i].push_back({PortX(centre.x, box.width, slot, slots), box.y + box.height + kLabelLine});
+      }
+      layout.nodes.push_back(box);
+      PlaceBodies(TextBox(drawing.nodes[i]).height, box, layout.bodies[i]);
+    }
+    return layout;
+  }
+
+ private:
+  static std::vector<Link> LinksOf(const Drawing& drawing) {
+    std::vector<Link> links;
+    for (const DrawnEdge& edge : drawing.edges) links.push_back({edge.from, edge.to, edge.from_slot});
+    return links;
+  }
+
+  static Size SizeOf(const DrawnNode& node, const std::vector<Layout>& bodies, const std::vector<std::string>& labels) {
+    Size size = TextBox(node);
+    double labels_width = 0;
+    for (const std::string& label : labels) {
+      labels_width = std::max(labels_width, TextWidth(label, kLabelSize) + kLabelPadding);
+    }
+    size.width = std::max(size.width, labels_width * static_cast<double>(labels.size()));
+    if (bodies.empty()) return size;
+    double width = kBodyGap;
+    double height = 0;
+    for (const Layout& body : bodies) {
+      width += body.frame.width + 2 * kBodyGap + kBodyGap;
+      height = std::max(height, body.frame.height);
+    }
+    return {std::max(size.width, width), size.height + kTextLine + height + 3 * kBodyGap};
+  }
+
+  // Side by side below the text; frames include a margin and a line for the title.
+  static void PlaceBodies(double text_height, const Box& box, std::vector<Layout>& bodies) {
+    double x = box.x + kBodyGap;
+    for (Layout& body : bodies) {
+      Move(x + kBodyGap, box.y + text_height + kTextLine + kBodyGap, body);
+      body.frame = {x, box.y + text_height, body.frame.width + 2 * kBodyGap,
+                    body.frame.height + kTextLine + 2 * kBodyGap};
+      x += body.frame.width + kBodyGap;
+    }
+  }
+
+  static void Move(double x, double y, Layout& layout) {
+    const auto move_box = [&](Box& box) {
+      box.x += x;
+      box.y += y;
+    };
+    const auto move_points = [&](std::vector<std::vector<Point>>& lists) {
+      for (auto& points : lists) {
+        for (Point& point : points) point = {point.x + x, point.y + y};
+      }
+    };
+    move_box(layout.frame);
+    for (Box& box : layout.nodes) move_box(box);
+    move_points(layout.routes);
+    move_points(layout.labels);
+    for (auto& bodies : layout.bodies) {
+      for (Layout& body : bodies) Move(x, y, body);
+    }
+  }
+
+  Arrangement Arrange(const std::vector<Size>& sizes, const std::vector<Link>& links) const {
+    if (engine_ == LayoutEngine::kGraphviz && sizes.size() <= kMostForGraphviz) {
+      if (auto arrangement = ArrangeWithGraphviz(sizes, links, kGraphvizLimit)) return std::move(*arrangement);
+    }
+    return ArrangeLayered(sizes, links);
+  }
+
+  LayoutEngine engine_;
+};
+
+}  // namespace
+
+Layout LayOut(const Drawing& drawing, LayoutEngine engine) { return Placer(engine).Place(drawing); }
+
+void CutFarEdges(Drawing& drawing, int most_layers) {
+  std::vector<Link> links;
+  for (const DrawnEdge& edge : drawing.edges) links.push_back({edge.from, edge.to, edge.from_slot});
+  const std::vector<int> layers = FindLayers(drawing.nodes.size(), links);
+  for (DrawnEdge& edge : drawing.edges) {
+    if (layers[edge.to] - layers[edge.from] <= most_layers) continue;
+    const DrawnNode& source = drawing.nodes[edge.from];
+    DrawnNode reference;
+    reference.tone = Tone::kElsewhere;
+    reference.name = edge.value;
+    reference.title = Elide(edge.value, 32);
+    reference.subtitle = source.op.empty() ? "from above" : "from " + source.title + " above";
+    edge.from = drawing.nodes.size();
+    edge.from_slot = 0;
+    drawing.nodes.push_back(std::move(reference));
+  }
+  for (DrawnNode& node : drawing.nodes) {
+    for (Drawing& body : node.bodies) CutFarEdges(body, most_layers);
+  }
+}
+
+}  // namespace rulerun

@@ -1,0 +1,19 @@
+// The style sheets of the pictures.
+#ifndef RULERUN_ENGINE_REPORT_DRAW_STYLE_H_
+#define RULERUN_ENGINE_REPORT_DRAW_STYLE_H_
+
+#include <string>
+
+#include "engine/report/draw/drawing.h"
+
+namespace rulerun {
+
+// For a picture in a file of its own: light, or dark where the reader's system asks for it.
+std::string FileStyle(const Drawing& drawing);
+
+// For all pictures in a page: likewise, but data-theme="light" or "dark" at the root element decides where it is set.
+std::string PageStyle();
+
+}  // namespace rulerun
+
+#endif  // RULERUN_ENGINE_REPORT_DRAW_STYLE_H_
