@@ -1,8 +1,34 @@
 #include "engine/passes/layout/push.h"
 
 #include <numeric>
+#include <optional>
 
 namespace rulerun {
+namespace {
+
+// A constant that an input reads, itself or through a DQ.
+struct ConstantInput {
+  std::optional<DequantizeToPass> dq;
+  ValueId data;
+  Tensor constant;
+  NodeIndex holder;  // the node that reads `data`: the DQ, or the node itself
+  size_t slot;       // of the holder
+
+  void Detach(Editor& edit) const { edit.SetInput(holder, slot, kNoValue); }
+  void Attach(Editor& edit) const { edit.SetInput(holder, slot, data); }
+};
+
+std::optional<ConstantInput> ConstantAt(Editor& edit, const TransposeTable& table, NodeIndex node, size_t slot) {
+  const ValueId input = edit.node(node).input(slot);
+  if (const Tensor* constant = edit.graph().LocalConstant(input)) {
+    return ConstantInput{std::nullopt, input, *constant, node, slot};
+  }
+  auto dq = DequantizeOfConstant(edit, table, input);
+  if (!dq) return std::nullopt;
+  return ConstantInput{dq, dq->data(), *edit.graph().LocalConstant(dq->data()), dq->node(), 0};
+}
+
+}  // namespace
 
 NodeIndex Transposer::AddTranspose(ValueId input, const Perm& perm) const {
   return edit_.AddNode(table_.transpose, {input}, {{"perm", perm}});
@@ -11,6 +37,11 @@ NodeIndex Transposer::AddTranspose(ValueId input, const Perm& perm) const {
 NodeIndex Transposer::AddAxesNode(const std::string& op, ValueId input, const Axes& axes) const {
   if (opset() < table_.axes_input_since) return edit_.AddNode(op, {input}, {{"axes", axes}});
   return edit_.AddNode(op, {input, edit_.AddConstant(table_.constant, Tensor::Vector(axes))});
+}
+
+void Transposer::PutBetween(NodeIndex node, const Readers& readers, ValueId value) const {
+  edit_.CopyType(value, edit_.Output(node));
+  edit_.ReplaceReads(readers.nodes, value, edit_.Output(node));
 }
 
 // --- Transpose
@@ -37,33 +68,24 @@ void Transposer::TransposeInputs(NodeIndex node, const std::vector<size_t>& slot
 
 // A constant is transposed in its place; its other readers get a Transpose back in between.
 bool Transposer::TransposeConstant(NodeIndex node, size_t slot, const Perm& perm) const {
-  const ValueId input = edit_.node(node).input(slot);
-  const bool direct = edit_.graph().LocalConstant(input) != nullptr;
-  auto dq = direct ? std::nullopt : DequantizeOfConstant(edit_, table_, input);
-  if (!direct && !dq) return false;
-  const ValueId data = dq ? dq->data() : input;
-  const Tensor constant = *edit_.graph().LocalConstant(data);
-  const NodeIndex holder = dq ? dq->node() : node;
-  const size_t holder_slot = dq ? 0 : slot;
-  edit_.SetInput(holder, holder_slot, kNoValue);
-  const Readers others = edit_.ReadersOf(data);
-  edit_.SetInput(holder, holder_slot, data);
+  auto input = ConstantAt(edit_, table_, node, slot);
+  if (!input) return false;
+  const Tensor& constant = input->constant;
+  input->Detach(edit_);
+  const Readers others = edit_.ReadersOf(input->data);
+  input->Attach(edit_);
   if (!others.all) return false;
   if (constant.count() == 1) return true;
-  if (!dq && constant.rank() == 1 && constant.dims()[0] == static_cast<int64_t>(perm.size())) {
+  if (!input->dq && constant.rank() == 1 && constant.dims()[0] == static_cast<int64_t>(perm.size())) {
     ReplaceConstant(node, slot, Picked(constant, perm));
     return true;
   }
   if (constant.dims().size() != perm.size()) return false;
-  edit_.SetInput(holder, holder_slot, kNoValue);
-  if (!others.nodes.empty()) {
-    const NodeIndex back = AddTranspose(data, Inverse(perm));
-    edit_.CopyType(data, edit_.Output(back));
-    edit_.ReplaceReads(others.nodes, data, edit_.Output(back));
-  }
-  edit_.SetConstant(data, Transposed(constant, perm));
-  edit_.SetInput(holder, holder_slot, data);
-  if (dq) dq->SetTransposed(data, Inverse(perm));
+  input->Detach(edit_);
+  if (!others.nodes.empty()) PutBetween(AddTranspose(input->data, Inverse(perm)), others, input->data);
+  edit_.SetConstant(input->data, Transposed(constant, perm));
+  input->Attach(edit_);
+  if (input->dq) input->dq->SetTransposed(input->data, Inverse(perm));
   return true;
 }
 
@@ -143,24 +165,16 @@ void Transposer::UnsqueezeInput(NodeIndex node, size_t slot, const Axes& axes) c
 
 // A constant is reshaped in its place; its other readers get a Squeeze in between.
 bool Transposer::UnsqueezeConstant(NodeIndex node, size_t slot, const Axes& axes) const {
-  const ValueId input = edit_.node(node).input(slot);
-  const bool direct = edit_.graph().LocalConstant(input) != nullptr;
-  auto dq = direct ? std::nullopt : DequantizeOfConstant(edit_, table_, input);
-  if (!direct && !dq) return false;
-  const ValueId data = dq ? dq->data() : input;
-  const Tensor constant = *edit_.graph().LocalConstant(data);
-  const NodeIndex holder = dq ? dq->node() : node;
-  const size_t holder_slot = dq ? 0 : slot;
-  edit_.SetInput(holder, holder_slot, kNoValue);
-  const Readers others = edit_.ReadersOf(data);
-  if (others.all && !others.nodes.empty()) {
-    const NodeIndex back = AddAxesNode(table_.squeeze, data, axes);
-    edit_.CopyType(data, edit_.Output(back));
-    edit_.ReplaceReads(others.nodes, data, edit_.Output(back));
+  auto input = ConstantAt(edit_, table_, node, slot);
+  if (!input) return false;
+  input->Detach(edit_);
+  const Readers others = edit_.ReadersOf(input->data);
+  if (others.all) {
+    if (!others.nodes.empty()) PutBetween(AddAxesNode(table_.squeeze, input->data, axes), others, input->data);
+    edit_.SetConstant(input->data, input->constant.Reshaped(UnsqueezedDims(input->constant.dims(), axes)));
   }
-  if (others.all) edit_.SetConstant(data, constant.Reshaped(UnsqueezedDims(constant.dims(), axes)));
-  edit_.SetInput(holder, holder_slot, data);
-  if (others.all && dq) dq->SetUnsqueezed(data, axes);
+  input->Attach(edit_);
+  if (others.all && input->dq) input->dq->SetUnsqueezed(input->data, axes);
   return others.all;
 }
 

@@ -48,6 +48,8 @@ class Transposer {
   bool UnsqueezeConstant(NodeIndex node, size_t slot, const Axes& axes) const;
   bool UnsqueezeSqueeze(NodeIndex node, size_t slot, const Axes& axes) const;
   NodeIndex AddTranspose(ValueId input, const Perm& perm) const;
+  // The readers read the output of `node` in place of `value`.
+  void PutBetween(NodeIndex node, const Readers& readers, ValueId value) const;
   NodeIndex AddAxesNode(const std::string& op, ValueId input, const Axes& axes) const;
 
   Editor& edit_;
