@@ -1,12 +1,14 @@
 // MatMul and com.microsoft.FusedMatMul with numpy's batch broadcasting; Gemm and com.microsoft.FusedGemm.
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include "kernels/buffer.h"
 #include "kernels/ops/activation.h"
 #include "kernels/ops/broadcast.h"
 #include "kernels/ops/gemm.h"
 #include "kernels/ops/op.h"
+#include "kernels/ops/strided_copy.h"
 
 namespace rulerun {
 namespace {
@@ -15,7 +17,8 @@ Error NoMemory() { return Error{ErrorKind::kSystem, "no memory left to pack a ma
 
 struct MatMulAttributes {
   float alpha = 1;
-  bool trans_a = false, trans_b = false;
+  bool trans_a = false, trans_b = false;              // the matrices
+  bool trans_batch_a = false, trans_batch_b = false;  // the rows stand in front of the batch
 };
 
 // The matrices of one product: rows x depth times depth x columns, for every batch entry.
@@ -120,35 +123,56 @@ Status MultiplyFloats(const Layout& layout, const float* a, const float* b, cons
   return {};
 }
 
-// The plain loops, for the other types. Integers wrap around.
+// One fused multiply-add for doubles, as ONNX Runtime's; integers wrap around.
+template <typename T>
+T MultiplyAdd(T a, T b, T c) {
+  if constexpr (std::is_floating_point_v<T>) return std::fma(a, b, c);
+  return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b) + static_cast<uint64_t>(c));
+}
+
+// The plain loops, for the other types.
 template <typename T>
 void MultiplyPlain(const Layout& layout, const T* a, const T* b, T* c) {
-  using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+  const int64_t a_row = layout.trans_a ? 1 : layout.depth, a_step = layout.trans_a ? layout.rows : 1;
+  const int64_t b_row = layout.trans_b ? 1 : layout.columns, b_step = layout.trans_b ? layout.depth : 1;
   for (int64_t i = 0; i < layout.rows; ++i) {
     for (int64_t j = 0; j < layout.columns; ++j) {
-      Sum sum = 0;
+      T sum = 0;
       for (int64_t k = 0; k < layout.depth; ++k) {
-        sum += static_cast<Sum>(a[i * layout.depth + k]) * static_cast<Sum>(b[k * layout.columns + j]);
+        sum = MultiplyAdd(a[i * a_row + k * a_step], b[k * b_row + j * b_step], sum);
       }
-      c[i * layout.columns + j] = static_cast<T>(sum);
+      c[i * layout.columns + j] = sum;
     }
   }
 }
 
 template <typename T>
-Status MultiplyOthers(KernelContext& context, const Layout& layout, const Tensor& a, const Tensor& b) {
+Status MultiplyOthers(KernelContext& context, const Layout& layout, const Tensor& a, const Tensor& b, float alpha) {
   RULERUN_ASSIGN(Tensor * y, context.Output(0, a.type(), layout.dims));
   const Broadcast& batches = layout.batches;
   context.pool().ParallelFor(batches.count(), 1, [&](int64_t begin, int64_t end) {
     batches.ForEachRun(begin, end, [&](int64_t position, const Broadcast::Offsets& offsets, int64_t length) {
       for (int64_t i = 0; i < length; ++i) {
+        T* c = y->mutable_data<T>() + (position + i) * layout.c_size();
         MultiplyPlain(layout, a.data<T>() + (offsets[0] + i * batches.step(0)) * layout.a_size(),
-                      b.data<T>() + (offsets[1] + i * batches.step(1)) * layout.b_size(),
-                      y->mutable_data<T>() + (position + i) * layout.c_size());
+                      b.data<T>() + (offsets[1] + i * batches.step(1)) * layout.b_size(), c);
+        for (int64_t k = 0; alpha != 1 && k < layout.c_size(); ++k) c[k] *= static_cast<T>(alpha);
       }
     });
   });
   return {};
+}
+
+// [rows, batch..., columns] -> [batch..., rows, columns].
+Result<Tensor> RowsBehindBatch(const Tensor& x, ThreadPool& pool) {
+  if (x.rank() < 3) return x;
+  Dims dims = x.dims();
+  StridedView from{0, DenseStrides(dims)};
+  std::rotate(dims.begin(), dims.begin() + 1, dims.end() - 1);
+  std::rotate(from.strides.begin(), from.strides.begin() + 1, from.strides.end() - 1);
+  RULERUN_ASSIGN(Tensor moved, AllocateTensor(x.type(), dims));
+  RULERUN_RETURN_IF_ERROR(CopyStrided(x, from, moved, {0, DenseStrides(dims)}, dims, pool));
+  return moved;
 }
 
 // A constant B of one matrix, packed once; not allocated where there is none.
@@ -163,30 +187,38 @@ PackedMatrix PackConstant(const KernelRequest& request, const MatMulAttributes& 
   return packed;
 }
 
+Status RunMatMul(const MatMulAttributes& attributes, const PackedMatrix& constant, KernelContext& context) {
+  RULERUN_ASSIGN(const Tensor* given_a, Required(context, 0));
+  RULERUN_ASSIGN(const Tensor* given_b, Required(context, 1));
+  if (given_a->type() != given_b->type()) return Invalid("the inputs have different element types");
+  Tensor a = *given_a, b = *given_b;
+  if (attributes.trans_batch_a) {
+    RULERUN_ASSIGN(a, RowsBehindBatch(a, context.pool()));
+  }
+  if (attributes.trans_batch_b) {
+    RULERUN_ASSIGN(b, RowsBehindBatch(b, context.pool()));
+  }
+  RULERUN_ASSIGN(const Layout layout, MakeLayout(a.dims(), b.dims(), attributes));
+  if (a.type() != DataType::kFloat) {
+    return Dispatch<double, int32_t, uint32_t, int64_t, uint64_t>(
+        a.type(), [&]<typename T>(TypeTag<T>) { return MultiplyOthers<T>(context, layout, a, b, attributes.alpha); });
+  }
+  RULERUN_ASSIGN(Tensor * y, context.Output(0, DataType::kFloat, layout.dims));
+  float* c = y->mutable_data<float>();
+  RULERUN_RETURN_IF_ERROR(MultiplyFloats(layout, a.data<float>(), b.data<float>(), constant, c, context.pool()));
+  for (int64_t i = 0; attributes.alpha != 1 && i < y->count(); ++i) c[i] *= attributes.alpha;
+  return {};
+}
+
 Result<std::unique_ptr<Kernel>> MakeMatMul(const KernelRequest& request) {
   MatMulAttributes attributes;
   attributes.alpha = FloatOr(*request.attributes, "alpha", 1);
   attributes.trans_a = IntOr(*request.attributes, "transA", 0) != 0;
   attributes.trans_b = IntOr(*request.attributes, "transB", 0) != 0;
-  if (IntOr(*request.attributes, "transBatchA", 0) != 0 || IntOr(*request.attributes, "transBatchB", 0) != 0) {
-    return Unsupported("transBatchA and transBatchB have no implementation");
-  }
-  return MakeKernel([attributes, constant = PackConstant(request, attributes)](KernelContext& context) -> Status {
-    RULERUN_ASSIGN(const Tensor* a, Required(context, 0));
-    RULERUN_ASSIGN(const Tensor* b, Required(context, 1));
-    if (a->type() != b->type()) return Invalid("the inputs have different element types");
-    RULERUN_ASSIGN(const Layout layout, MakeLayout(a->dims(), b->dims(), attributes));
-    if (a->type() != DataType::kFloat) {
-      return Dispatch<double, int32_t, uint32_t, int64_t, uint64_t>(
-          a->type(), [&]<typename T>(TypeTag<T>) { return MultiplyOthers<T>(context, layout, *a, *b); });
-    }
-    RULERUN_ASSIGN(Tensor * y, context.Output(0, DataType::kFloat, layout.dims));
-    float* c = y->mutable_data<float>();
-    RULERUN_RETURN_IF_ERROR(MultiplyFloats(layout, a->data<float>(), b->data<float>(), constant, c, context.pool()));
-    if (attributes.alpha != 1) {
-      for (int64_t i = 0; i < y->count(); ++i) c[i] *= attributes.alpha;
-    }
-    return {};
+  attributes.trans_batch_a = IntOr(*request.attributes, "transBatchA", 0) != 0;
+  attributes.trans_batch_b = IntOr(*request.attributes, "transBatchB", 0) != 0;
+  return MakeKernel([attributes, constant = PackConstant(request, attributes)](KernelContext& context) {
+    return RunMatMul(attributes, constant, context);
   });
 }
 
@@ -199,27 +231,44 @@ struct GemmAttributes {
 };
 
 // y = beta * C, broadcast; zeros without C.
-Status FillWithC(const Tensor* c, float beta, Tensor& y) {
-  float* to = y.mutable_data<float>();
+template <typename T>
+Status FillWithC(const Tensor* c, T beta, Tensor& y) {
+  T* to = y.mutable_data<T>();
   if (c == nullptr || beta == 0) {
-    std::fill(to, to + y.count(), 0.0f);
+    std::fill(to, to + y.count(), T{0});
     return {};
   }
   RULERUN_ASSIGN(const Broadcast plan, Broadcast::Make({&c->dims(), &y.dims()}));
   if (plan.dims() != y.dims())
     return Invalid("C of shape " + DimsText(c->dims()) + " does not broadcast to " + DimsText(y.dims()));
-  const float* from = c->data<float>();
+  const T* from = c->data<T>();
   plan.ForEachRun(0, plan.count(), [&](int64_t position, const Broadcast::Offsets& offsets, int64_t length) {
     for (int64_t i = 0; i < length; ++i) to[position + i] = beta * from[offsets[0] + i * plan.step(0)];
   });
   return {};
 }
 
+Status RunDoubleGemm(const GemmAttributes& attributes, const Layout& layout, KernelContext& context) {
+  RULERUN_ASSIGN(Tensor * y, context.Output(0, DataType::kDouble, layout.dims));
+  RULERUN_RETURN_IF_ERROR(FillWithC(context.Input(2), static_cast<double>(attributes.beta), *y));
+  std::vector<double> product(static_cast<size_t>(y->count()));
+  MultiplyPlain(layout, context.Input(0)->data<double>(), context.Input(1)->data<double>(), product.data());
+  const auto alpha = static_cast<double>(attributes.product.alpha);
+  double* to = y->mutable_data<double>();
+  for (size_t i = 0; i < product.size(); ++i) to[i] += alpha * product[i];
+  return {};
+}
+
 Status RunGemm(const GemmAttributes& attributes, const PackedMatrix& constant, KernelContext& context) {
   RULERUN_ASSIGN(const Tensor* a, Required(context, 0));
   RULERUN_ASSIGN(const Tensor* b, Required(context, 1));
+  const Tensor* c = context.Input(2);
   if (a->rank() != 2 || b->rank() != 2) return Invalid("A and B must be matrices");
+  if (a->type() != b->type() || (c != nullptr && c->type() != a->type())) {
+    return Invalid("the inputs have different element types");
+  }
   RULERUN_ASSIGN(const Layout layout, MakeLayout(a->dims(), b->dims(), attributes.product));
+  if (a->type() == DataType::kDouble) return RunDoubleGemm(attributes, layout, context);
   RULERUN_ASSIGN(Tensor * y, context.Output(0, DataType::kFloat, layout.dims));
   PackedMatrix packed = constant;
   if (!packed.allocated()) {
@@ -232,7 +281,7 @@ Status RunGemm(const GemmAttributes& attributes, const PackedMatrix& constant, K
   const float* rows = layout.trans_a ? copy.data() : a->data<float>();
   float* to = y->mutable_data<float>();
   const float alpha = attributes.product.alpha;
-  RULERUN_RETURN_IF_ERROR(FillWithC(context.Input(2), attributes.beta, *y));
+  RULERUN_RETURN_IF_ERROR(FillWithC(c, attributes.beta, *y));
   if (alpha == 1) {
     Gemm(rows, layout.depth, layout.rows, packed, to, layout.columns, context.pool(), OrderFor(layout, constant), true);
   } else {
@@ -275,8 +324,8 @@ void Register_ops_matmul(KernelRegistry& registry) {
   const Types numbers = {DataType::kFloat,  DataType::kDouble, DataType::kInt32,
                          DataType::kUint32, DataType::kInt64,  DataType::kUint64};
   AddOp(registry, "MatMul", {1, kLatest}, {numbers, numbers}, MakeMatMul);
-  AddOp(registry, "FusedMatMul", {1, kLatest}, {floats, floats}, MakeMatMul, kMicrosoft);
-  AddOp(registry, "Gemm", {1, kLatest}, {floats, floats, floats}, MakeGemm);
+  AddOp(registry, "FusedMatMul", {1, kLatest}, {FloatTypes(), FloatTypes()}, MakeMatMul, kMicrosoft);
+  AddOp(registry, "Gemm", {1, kLatest}, {FloatTypes(), FloatTypes(), FloatTypes()}, MakeGemm);
   AddOp(registry, "FusedGemm", {1, kLatest}, {floats, floats, floats}, MakeGemm, kMicrosoft);
 }
 

@@ -1,4 +1,6 @@
 // Softmax, LogSoftmax and Hardmax. Before version 13 they work on all axes from `axis` on as one, since then on one.
+#include "kernels/ops/softmax.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,18 +18,14 @@ struct Rows {
   int64_t outer = 1, length = 1, inner = 1;
 };
 
-void SoftmaxRow(const float* x, float* y, int64_t count) {
-  VectorExpBelow(x, *std::max_element(x, x + count), y, count);
-  const float scale = 1.0f / VectorSum(y, count);
-  for (int64_t i = 0; i < count; ++i) y[i] *= scale;
-}
-
 void LogSoftmaxRow(const float* x, float* y, int64_t count) {
   const float maximum = *std::max_element(x, x + count);
   VectorExpBelow(x, maximum, y, count);
   const float log_sum = std::log(VectorSum(y, count));
   for (int64_t i = 0; i < count; ++i) y[i] = x[i] - maximum - log_sum;
 }
+
+using rulerun::SoftmaxRow;  // that of floats
 
 void SoftmaxRow(const double* x, double* y, int64_t count) {
   const double maximum = *std::max_element(x, x + count);
@@ -98,6 +96,12 @@ Result<std::unique_ptr<Kernel>> Make(const KernelRequest& request) {
 }
 
 }  // namespace
+
+void SoftmaxRow(const float* x, float* y, int64_t count) {
+  VectorExpBelow(x, *std::max_element(x, x + count), y, count);
+  const float scale = 1.0f / VectorSum(y, count);
+  for (int64_t i = 0; i < count; ++i) y[i] *= scale;
+}
 
 void Register_ops_softmax(KernelRegistry& registry) {
   AddOp(registry, "Softmax", {}, {FloatTypes()}, Make<Kind::kSoftmax>);

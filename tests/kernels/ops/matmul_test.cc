@@ -55,6 +55,21 @@ TEST(MatMul, FusedTransposesAndScales) {
   ExpectOutput(call, {1, 1}, {5.5});
 }
 
+TEST(MatMul, FusedMovesRowsBehindTheBatch) {
+  // a[row][batch][k], b[k][batch][column]
+  const Tensor a = Floats({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), b = Floats({2, 2, 1}, {1, 10, -1, 20});
+  const AttributeMap attributes = {{"transBatchA", int64_t{1}}, {"transBatchB", int64_t{1}}};
+  ExpectOutput({"FusedMatMul", {a, b}, attributes, 1, 1, "com.microsoft"}, {2, 2, 1}, {-1, -1, 110, 230});
+}
+
+TEST(Gemm, TakesDoubles) {
+  const Tensor a = Tensor::Of<double>({2, 1}, {1, 2}), b = Tensor::Of<double>({3, 2}, {1, 2, 3, 4, 5, 6});
+  const Tensor c = Tensor::Of<double>({1}, {10});
+  const AttributeMap attributes = {{"transA", int64_t{1}}, {"transB", int64_t{1}}, {"alpha", 2.0f}, {"beta", 0.5f}};
+  ExpectOutput({"Gemm", {a, b, c}, attributes}, {1, 3}, {15, 27, 39});
+  EXPECT_NE(ErrorOf({"Gemm", {a, b, Floats({1}, {1})}, attributes}), "");
+}
+
 TEST(Gemm, AddsAScaledMatrix) {
   const Tensor a = Floats({2, 2}, {1, 2, 3, 4}), b = Floats({2, 2}, {1, 0, 0, 1});
   ExpectOutput({"Gemm", {a, b, Floats({2}, {10, 20})}}, {2, 2}, {11, 22, 13, 24});
