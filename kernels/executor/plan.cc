@@ -1,5 +1,7 @@
 #include "kernels/executor/plan.h"
 
+#include <algorithm>
+
 namespace rulerun {
 namespace {
 
@@ -19,6 +21,10 @@ Result<Source> FindSource(const Plan& plan, ValueId id) {
     }
   }
   return Error{ErrorKind::kModel, "value '" + name + "' is read but nothing computes it", "", ""};
+}
+
+bool HasOutput(const Node& node) {
+  return std::any_of(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
 }
 
 bool IsRead(const Value& value) { return !value.uses.empty() || value.graph_output; }
@@ -111,6 +117,7 @@ Result<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const ExecutorOptions
   for (const NodeIndex index : TopologicalOrder(graph)) {
     Step step;
     step.node = graph.node(index);
+    if (!HasOutput(*step.node)) continue;  // ONNX Runtime accepts such a node whatever else it lacks
     RULERUN_RETURN_IF_ERROR(MakeStepKernel(graph, options, step));
     RULERUN_RETURN_IF_ERROR(MakeSubplans(*plan, options, step));
     plan->steps.push_back(std::move(step));

@@ -1,5 +1,5 @@
 // Operators that keep the data and change the shape, or read the shape: Reshape, Flatten, Squeeze, Unsqueeze, Identity,
-// Dropout, Shape and Size. Lists of sizes and axes are attributes in old versions and inputs in new ones.
+// Shape and Size. Lists of sizes and axes are attributes in old versions and inputs in new ones.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -127,20 +127,6 @@ Status Identity(KernelContext& context) {
   return {};
 }
 
-// At inference: the input, and a mask of ones.
-Status Dropout(KernelContext& context) {
-  RULERUN_ASSIGN(const Tensor* x, Required(context, 0));
-  if (const Tensor* training = context.Input(2); training != nullptr && ElementAsInt(*training, 0) != 0) {
-    const Tensor* ratio = context.Input(1);
-    if (ratio == nullptr || ElementAsDouble(*ratio, 0) != 0) return Unsupported("training_mode has no implementation");
-  }
-  context.SetOutput(0, *x);
-  if (!context.Wanted(1)) return {};
-  RULERUN_ASSIGN(Tensor * mask, context.Output(1, DataType::kBool, x->dims()));
-  std::fill_n(mask->mutable_data<bool>(), mask->count(), true);
-  return {};
-}
-
 Result<std::unique_ptr<Kernel>> MakeShape(const KernelRequest& request) {
   const int64_t start = IntOr(*request.attributes, "start", 0);
   const int64_t end = IntOr(*request.attributes, "end", std::numeric_limits<int64_t>::max());
@@ -169,7 +155,6 @@ void Register_ops_reshape(KernelRegistry& registry) {
   AddOp(registry, "Squeeze", {}, {any, {DataType::kInt64}}, MakeSqueeze);
   AddOp(registry, "Unsqueeze", {}, {any, {DataType::kInt64}}, MakeUnsqueeze);
   AddOp(registry, "Identity", {}, {any}, Stateless(Identity));
-  AddOp(registry, "Dropout", {}, {any}, Stateless(Dropout));
   AddOp(registry, "Shape", {}, {any}, MakeShape);
   AddOp(registry, "Size", {}, {any}, Stateless(Size));
 }
