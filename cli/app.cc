@@ -17,6 +17,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"explain", "what every rule said about a node", RunExplain},
     {"diff", "which nodes two targets or rule sets make different, and by which rule", RunDiff},
     {"inspect", "operators at every level, constants by role, sizes", RunInspect},
+    {"draw", "a picture of a model, before or after rewriting", RunDraw},
     {"optimize", "rewrite a model and save the result", RunOptimize},
     {"run", "rewrite a model and run it once", RunRun},
     {"bench", "how long a model takes", RunBench},

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
+#include <optional>
 
 #include "engine/report/draw/measure.h"
 
@@ -10,29 +10,35 @@ namespace rulerun {
 namespace {
 
 constexpr std::chrono::seconds kGraphvizLimit{20};
-constexpr size_t kMostForGraphviz = 1500;  // boxes; `dot` takes minutes for more
 constexpr double kLabelPadding = 8;
+
+using Arrange = std::optional<Arrangement> (*)(const std::vector<Size>& boxes, const std::vector<Link>& links);
 
 class Placer {
  public:
-  explicit Placer(LayoutEngine engine) : engine_(engine) {}
+  explicit Placer(Arrange arrange) : arrange_(arrange) {}
 
-  // At the origin.
-  Layout Place(const Drawing& drawing) const {
+  // At the origin; std::nullopt where a graph could not be arranged.
+  std::optional<Layout> Place(const Drawing& drawing) const {
     const auto labels = OutputLabels(drawing);
     Layout layout;
     layout.bodies.resize(drawing.nodes.size());
     std::vector<Size> sizes;
     for (size_t i = 0; i < drawing.nodes.size(); ++i) {
-      for (const Drawing& body : drawing.nodes[i].bodies) layout.bodies[i].push_back(Place(body));
+      for (const Drawing& body : drawing.nodes[i].bodies) {
+        auto placed = Place(body);
+        if (!placed) return std::nullopt;
+        layout.bodies[i].push_back(std::move(*placed));
+      }
       sizes.push_back(SizeOf(drawing.nodes[i], layout.bodies[i], labels[i]));
     }
-    Arrangement arrangement = Arrange(sizes, LinksOf(drawing));
-    layout.frame = {0, 0, arrangement.size.width, arrangement.size.height};
-    layout.routes = std::move(arrangement.routes);
+    auto arrangement = arrange_(sizes, LinksOf(drawing));
+    if (!arrangement) return std::nullopt;
+    layout.frame = {0, 0, arrangement->size.width, arrangement->size.height};
+    layout.routes = std::move(arrangement->routes);
     layout.labels.resize(drawing.nodes.size());
     for (size_t i = 0; i < sizes.size(); ++i) {
-      const Point centre = arrangement.centres[i];
+      const Point centre = arrangement->centres[i];
       const Box box = {centre.x - sizes[i].width / 2, centre.y - sizes[i].height / 2, sizes[i].width, sizes[i].height};
       const int slots = static_cast<int>(labels[i].size());
       for (int slot = 0; slot < slots; ++slot) {
@@ -98,19 +104,26 @@ class Placer {
     }
   }
 
-  Arrangement Arrange(const std::vector<Size>& sizes, const std::vector<Link>& links) const {
-    if (engine_ == LayoutEngine::kGraphviz && sizes.size() <= kMostForGraphviz) {
-      if (auto arrangement = ArrangeWithGraphviz(sizes, links, kGraphvizLimit)) return std::move(*arrangement);
-    }
-    return ArrangeLayered(sizes, links);
-  }
-
-  LayoutEngine engine_;
+  Arrange arrange_;
 };
 
 }  // namespace
 
-Layout LayOut(const Drawing& drawing, LayoutEngine engine) { return Placer(engine).Place(drawing); }
+Layout LayOut(const Drawing& drawing) {
+  const auto own = [](const std::vector<Size>& boxes, const std::vector<Link>& links) {
+    return std::optional(ArrangeLayered(boxes, links));
+  };
+  return Placer(own).Place(drawing).value_or(Layout{});
+}
+
+Result<Layout> LayOutWithGraphviz(const Drawing& drawing) {
+  const auto graphviz = [](const std::vector<Size>& boxes, const std::vector<Link>& links) {
+    return ArrangeWithGraphviz(boxes, links, kGraphvizLimit);
+  };
+  if (auto layout = Placer(graphviz).Place(drawing)) return std::move(*layout);
+  return Error{ErrorKind::kSystem, "Graphviz's 'dot' is not in PATH, failed, or took too long", "",
+               "Install Graphviz, draw a part with --focus, or leave the layout to rulerun."};
+}
 
 void CutFarEdges(Drawing& drawing, int most_layers) {
   std::vector<Link> links;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "engine/base/result.h"
 #include "engine/report/draw/drawing.h"
 #include "engine/report/draw/layout/arrange.h"
 
@@ -26,12 +27,11 @@ struct Layout {
   std::vector<std::vector<Point>> labels;   // as Drawing::nodes: below each output, by slot, for the type it carries
 };
 
-enum class LayoutEngine {
-  kOwn,       // the same picture everywhere
-  kGraphviz,  // `dot` where it is installed and does it in time, else our own
-};
+// By our own layout: the same everywhere.
+Layout LayOut(const Drawing& drawing);
 
-Layout LayOut(const Drawing& drawing, LayoutEngine engine = LayoutEngine::kOwn);
+// By Graphviz's `dot`; an error where it is not installed, fails, or takes longer than 20 s for one graph.
+Result<Layout> LayOutWithGraphviz(const Drawing& drawing);
 
 // An edge that would pass more than `most_layers` layers is cut: its reader gets a box that names what it reads. So a
 // mask that every layer of a network reads does not run alongside all of it, and the size of a layout stays linear.

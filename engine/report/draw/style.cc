@@ -1,4 +1,5 @@
 // The style sheet of the pictures.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -9,11 +10,6 @@
 
 namespace rulerun {
 namespace {
-
-struct Paint {
-  std::string_view fill;
-  std::string_view line;
-};
 
 struct ToneStyle {
   Tone tone;
@@ -93,6 +89,7 @@ std::string Shapes(const std::array<size_t, kTones.size()>& counts) {
   css += Rule(".rr .rr-n>rect", "stroke-width:1.3");
   css += Rule(".rr .rr-e", "fill:none");
   css += Rule(".rr .rr-f", "stroke-width:1");
+  css += Rule(".rr .rr-m>rect", "stroke-width:3.4");
   for (const ToneStyle& style : kToneStyles) {
     if (style.more.empty() || !Uses(counts, style.tone)) continue;
     css += Rule(".rr .rr-" + std::string(Name(style.tone)) + ">rect", std::string(style.more));
@@ -104,6 +101,18 @@ std::string Shapes(const std::array<size_t, kTones.size()>& counts) {
 }
 
 }  // namespace
+
+Paint LightPaint(Tone tone) {
+  const auto* style =
+      std::find_if(kToneStyles.begin(), kToneStyles.end(), [&](const ToneStyle& s) { return s.tone == tone; });
+  return style == kToneStyles.end() ? Paint{} : style->light;
+}
+
+std::string_view LightLine(Carries carries) {
+  const auto* style =
+      std::find_if(kEdgeStyles.begin(), kEdgeStyles.end(), [&](const EdgeStyle& s) { return s.carries == carries; });
+  return style == kEdgeStyles.end() ? std::string_view() : style->light;
+}
 
 std::string FileStyle(const Drawing& drawing) {
   const auto counts = CountTones(drawing);

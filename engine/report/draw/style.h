@@ -3,10 +3,19 @@
 #define RULERUN_ENGINE_REPORT_DRAW_STYLE_H_
 
 #include <string>
+#include <string_view>
 
 #include "engine/report/draw/drawing.h"
 
 namespace rulerun {
+
+struct Paint {
+  std::string_view fill;
+  std::string_view line;
+};
+// On a light ground.
+Paint LightPaint(Tone tone);
+std::string_view LightLine(Carries carries);
 
 // For a picture in a file of its own: light, or dark where the reader's system asks for it.
 std::string FileStyle(const Drawing& drawing);

@@ -10,7 +10,6 @@
 namespace rulerun {
 namespace {
 
-constexpr double kMargin = 20;
 constexpr double kLeastWidth = 420;  // room for a legend beside a narrow graph
 constexpr double kLegendLine = 20;
 constexpr double kHeading = 26;
@@ -109,7 +108,7 @@ class Writer {
     const std::string id = options_.id.empty() ? "" : " id=\"" + options_.id + std::to_string(next_) + "\"";
     ++next_;
     const bool pill = node.op.empty();
-    text_ += "<g class=\"rr-n rr-" + std::string(Name(node.tone)) + "\"" + id + ">";
+    text_ += "<g class=\"rr-n rr-" + std::string(Name(node.tone)) + (node.marked ? " rr-m" : "") + "\"" + id + ">";
     if (options_.tooltips) text_ += Tooltip(node);
     text_ += Rectangle(box, pill ? std::min(box.height / 2, 16.0) : kCorner);
     const double x = box.x + box.width / 2;
@@ -195,25 +194,25 @@ std::string ToSvg(const Drawing& drawing, const Layout& layout, const SvgOptions
   const double inner = std::max(layout.frame.width, least);
   Writer writer(options);
   writer.Graph(drawing, layout);
-  double y = kMargin;
+  double y = kSvgMargin;
   std::string head;
   if (options.legend) {
     if (!drawing.title.empty()) {
-      head += Text(kMargin, y + 14, "rr-h", drawing.title) + "\n";
+      head += Text(kSvgMargin, y + 14, "rr-h", drawing.title) + "\n";
       y += kHeading;
     }
     const Legend legend(drawing, inner);
-    head += Shifted(kMargin, y, legend.text());
+    head += Shifted(kSvgMargin, y, legend.text());
     y += legend.height();
   }
-  const double width = inner + 2 * kMargin;
-  const double height = y + layout.frame.height + kMargin;
+  const double width = inner + 2 * kSvgMargin;
+  const double height = y + layout.frame.height + kSvgMargin;
   std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"rr\" width=\"" + Number(width) + "\" height=\"" +
                     Number(height) + "\" viewBox=\"0 0 " + Number(width) + " " + Number(height) +
                     "\" role=\"img\" aria-label=\"" + XmlText(drawing.title) + "\">\n";
   if (options.style) svg += "<style>" + FileStyle(drawing) + "</style>\n";
   svg += "<rect class=\"rr-bg\" width=\"100%\" height=\"100%\"/>\n" + head;
-  svg += Shifted(kMargin + (inner - layout.frame.width) / 2, y, writer.text());
+  svg += Shifted(kSvgMargin + (inner - layout.frame.width) / 2, y, writer.text());
   return svg + "</svg>\n";
 }
 

@@ -9,6 +9,9 @@
 
 namespace rulerun {
 
+// Around the graph. Without a legend, everything lies that far to the right and below of what the layout says.
+inline constexpr double kSvgMargin = 20;
+
 struct SvgOptions {
   bool legend = true;
   bool style = true;     // the style sheet inside; a page with pictures in its text has PageStyle() once instead
