@@ -142,6 +142,47 @@ Status RunTiles(const Job& job, const Activation& activation, ThreadPool& pool) 
   return {};
 }
 
+// The kernel is as wide as the input, which MLAS multiplies as it lies in memory.
+bool TakesWholeRows(const Job& job) {
+  const auto plain = [](const Window& window) {
+    return window.stride == 1 && window.dilation == 1 && window.pad_begin == 0 && window.pad_end == 0;
+  };
+  const Window& across = job.axes[2];
+  return job.in_channels == 1 && job.taps > 1 && across.kernel == across.in &&
+         std::all_of(job.axes.begin(), job.axes.end(), plain);
+}
+
+// What the only output pixel sees, zeros where it looks beyond the input.
+void ReadPatch(const Job& job, const float* x, float* to) {
+  const auto& [depth, height, across] = job.axes;
+  for (int64_t c = 0; c < job.in_channels; ++c, x += job.in_size) {
+    for (int64_t tap = 0; tap < job.taps; ++tap) {
+      const int64_t d = tap / (height.kernel * across.kernel) * depth.dilation - depth.pad_begin;
+      const int64_t h = tap / across.kernel % height.kernel * height.dilation - height.pad_begin;
+      const int64_t w = tap % across.kernel * across.dilation - across.pad_begin;
+      const bool inside = d >= 0 && d < depth.in && h >= 0 && h < height.in && w >= 0 && w < across.in;
+      *to++ = inside ? x[(d * height.in + h) * across.in + w] : 0.0f;
+    }
+  }
+}
+
+// A single output pixel: MLAS takes the filters as the rows of a product with a vector.
+void RunOnePixel(const Job& job, const Activation& activation, ThreadPool& pool) {
+  const int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, job.out_channels * job.depth()));
+  pool.ParallelFor(job.batch * job.group, grain, [&](int64_t begin, int64_t end) {
+    std::vector<float> patch(static_cast<size_t>(job.depth()));
+    for (int64_t item = begin; item < end; ++item) {
+      ReadPatch(job, job.x + item * job.in_channels * job.in_size, patch.data());
+      const int64_t first = item % job.group * job.out_channels;
+      GemmDots(patch.data(), job.w + first * job.depth(), job.depth(), job.out_channels, job.depth(),
+               job.y + item * job.out_channels);
+      for (int64_t m = 0; m < job.out_channels; ++m) {
+        Finish(job, activation, first + m, item * job.out_channels + m, 1);
+      }
+    }
+  });
+}
+
 // Adds tap (kd, kh, kw) of one channel to a row of outputs.
 void AddTap(const Job& job, const float* x, std::array<int64_t, 3> tap, float weight, int64_t d_out, int64_t h_out,
             float* y) {
@@ -157,38 +198,38 @@ void AddTap(const Job& job, const float* x, std::array<int64_t, 3> tap, float we
   AddScaled(weight, row + start + first * across.stride, across.stride, y + first, last - first);
 }
 
-// One output row of a single-channel convolution. Taps are added in groups of four, in `four`, and then to the row: the
+// One output row of a single-channel convolution. Taps are added up in groups, in `group`, and then to the row: the
 // order of a product with one row (GemmOrder::row_by_fours).
 void DepthwiseRow(const Job& job, const float* x, const float* w, int64_t d_out, int64_t h_out,
-                  std::vector<float>& four, float* y) {
+                  std::vector<float>& group, float* y) {
   const auto& [depth, height, across] = job.axes;
   std::fill(y, y + across.out, 0.0f);
-  const int64_t grouped = job.taps / 4 * 4;
-  for (int64_t k = 0; k < job.taps; ++k) {
-    const std::array<int64_t, 3> tap = {k / (height.kernel * across.kernel), k / across.kernel % height.kernel,
-                                        k % across.kernel};
-    if (k >= grouped) {
-      AddTap(job, x, tap, w[k], d_out, h_out, y);
-      continue;
+  for (int64_t first = 0; first < job.taps;) {
+    const int64_t left = job.taps - first, size = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    if (size > 1) std::fill(group.begin(), group.end(), 0.0f);
+    for (int64_t k = first; k < first + size; ++k) {
+      const std::array<int64_t, 3> tap = {k / (height.kernel * across.kernel), k / across.kernel % height.kernel,
+                                          k % across.kernel};
+      AddTap(job, x, tap, w[k], d_out, h_out, size > 1 ? group.data() : y);
     }
-    if (k % 4 == 0) std::fill(four.begin(), four.end(), 0.0f);
-    AddTap(job, x, tap, w[k], d_out, h_out, four.data());
-    if (k % 4 != 3) continue;
-    for (size_t i = 0; i < four.size(); ++i) y[i] += four[i];
+    for (size_t i = 0; size > 1 && i < group.size(); ++i) y[i] += group[i];
+    first += size;
   }
 }
 
 void RunDepthwise(const Job& job, const Activation& activation, ThreadPool& pool) {
+  const bool whole_rows = TakesWholeRows(job);
   const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, job.out_size * job.taps));
   pool.ParallelFor(job.batch * job.group, grain, [&](int64_t begin, int64_t end) {
-    std::vector<float> four(static_cast<size_t>(job.axes[2].out));
+    std::vector<float> taps(static_cast<size_t>(job.axes[2].out));
     for (int64_t item = begin; item < end; ++item) {
       const int64_t m = item % job.group;
       const float* x = job.x + item * job.in_size;
       float* y = job.y + item * job.out_size;
-      for (int64_t d = 0; d < job.axes[0].out; ++d) {
+      if (whole_rows) GemmDots(job.w + m * job.taps, x, job.axes[2].in, job.out_size, job.taps, y);
+      for (int64_t d = 0; !whole_rows && d < job.axes[0].out; ++d) {
         for (int64_t h = 0; h < job.axes[1].out; ++h, y += job.axes[2].out) {
-          DepthwiseRow(job, x, job.w + m * job.taps, d, h, four, y);
+          DepthwiseRow(job, x, job.w + m * job.taps, d, h, taps, y);
         }
       }
       Finish(job, activation, m, item * job.out_size, job.out_size);
@@ -243,6 +284,10 @@ Status RunConv(const ConvAttributes& attributes, KernelContext& context) {
   job.y = y->mutable_data<float>();
   if (job.in_channels == 1 && job.out_channels == 1) {
     RunDepthwise(job, attributes.activation, context.pool());
+    return {};
+  }
+  if (job.out_size == 1 && job.out_channels > 1 && !TakesWholeRows(job)) {
+    RunOnePixel(job, attributes.activation, context.pool());
     return {};
   }
   return RunTiles(job, attributes.activation, context.pool());

@@ -105,7 +105,7 @@ void PanelBlock(const float* a, int64_t a_step, int64_t rows, const float* b, in
   }
 }
 
-// One row of A times one panel, four products at a time, nothing fused.
+// One row of A times one panel, four products at a time, then two, then one, nothing fused.
 void PanelRowByFours(const float* a, const float* b, int64_t depth, float* c, int64_t columns, bool add) {
   const hn::CappedTag<float, kGemmPanel> d;
   const size_t lanes = hn::Lanes(d);
@@ -120,10 +120,28 @@ void PanelRowByFours(const float* a, const float* b, int64_t depth, float* c, in
       const auto four = hn::Add(hn::Add(hn::Add(product(k), product(k + 1)), product(k + 2)), product(k + 3));
       sum = hn::Add(sum, four);
     }
-    for (; k < depth; ++k) sum = hn::Add(sum, product(k));
+    if (k + 2 <= depth) {
+      sum = hn::Add(sum, hn::Add(product(k), product(k + 1)));
+      k += 2;
+    }
+    if (k < depth) sum = hn::Add(sum, product(k));
     hn::Store(sum, d, row + j);
   }
   std::copy(row, row + columns, c);
+}
+
+// Eight sums of products, lane i those of k = i, i + 8, ...
+void DotLanes(const float* a, const float* b, int64_t depth, float* lanes) {
+  const hn::FixedTag<float, 4> d;
+  auto low = hn::Zero(d), high = hn::Zero(d);
+  int64_t k = 0;
+  for (; k + 8 <= depth; k += 8) {
+    low = hn::Add(low, hn::Mul(hn::LoadU(d, a + k), hn::LoadU(d, b + k)));
+    high = hn::Add(high, hn::Mul(hn::LoadU(d, a + k + 4), hn::LoadU(d, b + k + 4)));
+  }
+  hn::StoreU(low, d, lanes);
+  hn::StoreU(high, d, lanes + 4);
+  for (int64_t i = 0; k < depth; ++i, ++k) lanes[i] += a[k] * b[k];
 }
 
 void ScaledRow(float w, const float* x, int64_t x_step, float* y, int64_t count) {
@@ -149,10 +167,21 @@ namespace {
 
 HWY_EXPORT(PanelBlock);
 HWY_EXPORT(PanelRowByFours);
+HWY_EXPORT(DotLanes);
 HWY_EXPORT(ScaledRow);
 
 // Rows that one thread takes at a time.
 constexpr int64_t kRowBlock = 48;
+
+// How MLAS adds up the eight partial sums of row `row` of `rows`: it takes four rows at a time, then two, then one.
+float SumLanes(const float* s, int64_t row, int64_t rows) {
+  const auto half = [&](const float* h) {
+    if (row < rows / 4 * 4) return ((h[0] + h[1]) + h[2]) + h[3];
+    return (h[0] + h[1]) + (h[2] + h[3]);
+  };
+  if (row < rows / 4 * 4 || row >= rows / 2 * 2) return half(s) + half(s + 4);
+  return ((s[0] + s[2]) + (s[4] + s[6])) + ((s[1] + s[3]) + (s[5] + s[7]));
+}
 
 }  // namespace
 
@@ -187,11 +216,11 @@ void PackedMatrix::Pack(const MatrixView& b, ThreadPool* pool) {
   }
 }
 
-GemmOrder UnpackedOrder(int64_t depth, int64_t columns) {
+GemmOrder UnpackedOrder(int64_t depth, int64_t columns, bool trans_a) {
   GemmOrder order;
-  order.row_by_fours = true;
+  order.row_by_fours = !trans_a;
   order.depth_block = 128;
-  if (columns < depth) {
+  if (columns < depth && !trans_a) {
     for (int64_t width = 128; width > 16 && width / 2 >= columns; width /= 2) order.depth_block *= 2;
   }
   return order;
@@ -231,6 +260,14 @@ void Gemm(const float* a, int64_t a_step, int64_t rows, const PackedMatrix& b, f
                  std::min(kGemmPanel, b.columns() - column), c + row * c_step + column, c_step, order, add);
     }
   });
+}
+
+void GemmDots(const float* a, const float* b, int64_t b_step, int64_t rows, int64_t depth, float* c, bool add) {
+  for (int64_t row = 0; row < rows; ++row) {
+    float lanes[8];
+    HWY_DYNAMIC_DISPATCH(DotLanes)(a, b + row * b_step, depth, lanes);
+    c[row] = SumLanes(lanes, row, rows) + (add ? c[row] : 0.0f);
+  }
 }
 
 void AddScaled(float w, const float* x, int64_t x_step, float* y, int64_t count) {

@@ -16,11 +16,12 @@ inline constexpr int64_t kGemmDepth = 256;  // k of one block where B is constan
 
 struct GemmOrder {
   int64_t depth_block = kGemmDepth;
-  // A single row is summed up in groups of four products, nothing fused.
+  // A single row is summed up in groups of four products, at the end of two and one, nothing fused.
   bool row_by_fours = false;
 };
-// The order where B is not constant. MLAS chooses the depth so that blocks of B have about the same size.
-GemmOrder UnpackedOrder(int64_t depth, int64_t columns);
+// The order where B is not constant. MLAS chooses the depth so that blocks of B have about the same size, unless it has
+// to transpose A, too.
+GemmOrder UnpackedOrder(int64_t depth, int64_t columns, bool trans_a = false);
 
 // A strided matrix that is only read: element (i, j) is at data[i * row_step + j * column_step].
 struct MatrixView {
@@ -58,6 +59,10 @@ void GemmPanels(const float* a, int64_t a_step, int64_t rows, const float* packe
 // C = A * B, or C += A * B, on every thread.
 void Gemm(const float* a, int64_t a_step, int64_t rows, const PackedMatrix& b, float* c, int64_t c_step,
           ThreadPool& pool, const GemmOrder& order = {}, bool add = false);
+
+// c[j] = a . row j of B, or c[j] += it, with rows of B `b_step` apart: the order where either factor of a product is a
+// single vector and the other one's rows lie along it. Eight partial sums, nothing fused.
+void GemmDots(const float* a, const float* b, int64_t b_step, int64_t rows, int64_t depth, float* c, bool add = false);
 
 // y[i] += w * x[i * x_step], unfused: one tap of a depthwise convolution over a row.
 void AddScaled(float w, const float* x, int64_t x_step, float* y, int64_t count);

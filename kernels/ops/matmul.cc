@@ -25,6 +25,7 @@ struct MatMulAttributes {
 struct Layout {
   int64_t rows = 1, depth = 1, columns = 1;
   bool trans_a = false, trans_b = false;
+  bool scaled = false;  // with an alpha or a beta, MLAS takes no short cuts
   Broadcast batches;
   Dims dims;  // of the output
 
@@ -39,6 +40,7 @@ Result<Layout> MakeLayout(const Dims& a, const Dims& b, const MatMulAttributes& 
   // A transposition of a vector is ignored, as ONNX Runtime does.
   layout.trans_a = attributes.trans_a && a.size() > 1;
   layout.trans_b = attributes.trans_b && b.size() > 1;
+  layout.scaled = attributes.alpha != 1;
   Dims a_matrix = a.size() == 1 ? Dims{1, a[0]} : Dims{a[a.size() - 2], a.back()};
   Dims b_matrix = b.size() == 1 ? Dims{b[0], 1} : Dims{b[b.size() - 2], b.back()};
   if (layout.trans_a) std::swap(a_matrix[0], a_matrix[1]);
@@ -74,17 +76,33 @@ std::vector<float> Untransposed(const float* a, const Layout& layout) {
   return copy;
 }
 
-GemmOrder OrderFor(const Layout& layout, const PackedMatrix& constant) {
-  return constant.allocated() ? GemmOrder() : UnpackedOrder(layout.depth, layout.columns);
+GemmOrder OrderFor(const Layout& layout, bool packed = false) {
+  if (packed) return {};
+  GemmOrder order = UnpackedOrder(layout.depth, layout.columns, layout.trans_a);
+  order.row_by_fours = order.row_by_fours && !layout.scaled;
+  return order;
+}
+
+// Where one factor is a single vector and the other one's rows lie along it, MLAS packs nothing. false: it does.
+bool MultiplyVector(const Layout& layout, const float* a, const float* b, float* c, bool add = false) {
+  if (layout.scaled || layout.trans_a) return false;
+  if (layout.rows == 1 && layout.trans_b) {
+    GemmDots(a, b, layout.depth, layout.columns, layout.depth, c, add);
+    return true;
+  }
+  if (layout.rows == 1 || layout.columns != 1 || layout.trans_b) return false;
+  GemmDots(b, a, layout.depth, layout.rows, layout.depth, c, add);
+  return true;
 }
 
 // One product of a batch, on the calling thread.
 void MultiplyOne(const Layout& layout, const float* a, const float* b, PackedMatrix& packed, float* c) {
+  if (MultiplyVector(layout, a, b, c)) return;
   packed.Pack(ViewOfB(b, layout), nullptr);
   std::vector<float> copy;
   if (layout.trans_a) copy = Untransposed(a, layout);
   GemmPanels(layout.trans_a ? copy.data() : a, layout.depth, layout.rows, packed.panel(0), layout.depth, layout.columns,
-             c, layout.columns, UnpackedOrder(layout.depth, layout.columns));
+             c, layout.columns, OrderFor(layout));
 }
 
 Status MultiplyFloats(const Layout& layout, const float* a, const float* b, const PackedMatrix& constant, float* c,
@@ -92,6 +110,7 @@ Status MultiplyFloats(const Layout& layout, const float* a, const float* b, cons
   if (layout.batches.count() == 1) {
     PackedMatrix packed = constant;
     if (!packed.allocated()) {
+      if (MultiplyVector(layout, a, b, c)) return {};
       packed = PackedMatrix(layout.depth, layout.columns);
       if (!packed.allocated()) return NoMemory();
       packed.Pack(ViewOfB(b, layout), &pool);
@@ -99,7 +118,7 @@ Status MultiplyFloats(const Layout& layout, const float* a, const float* b, cons
     std::vector<float> copy;
     if (layout.trans_a) copy = Untransposed(a, layout);
     Gemm(layout.trans_a ? copy.data() : a, layout.depth, layout.rows, packed, c, layout.columns, pool,
-         OrderFor(layout, constant));
+         OrderFor(layout, constant.allocated()));
     return {};
   }
   std::atomic<bool> failed = false;
@@ -259,6 +278,31 @@ Status RunDoubleGemm(const GemmAttributes& attributes, const Layout& layout, Ker
   return {};
 }
 
+// y += alpha * A * B.
+Status AddProduct(float alpha, const Layout& layout, const Tensor& a, const Tensor& b, const PackedMatrix& constant,
+                  ThreadPool& pool, Tensor& y) {
+  float* to = y.mutable_data<float>();
+  PackedMatrix packed = constant;
+  if (!packed.allocated()) {
+    if (MultiplyVector(layout, a.data<float>(), b.data<float>(), to, /*add=*/true)) return {};
+    packed = PackedMatrix(layout.depth, layout.columns);
+    if (!packed.allocated()) return NoMemory();
+    packed.Pack(ViewOfB(b.data<float>(), layout), &pool);
+  }
+  std::vector<float> copy;
+  if (layout.trans_a) copy = Untransposed(a.data<float>(), layout);
+  const float* rows = layout.trans_a ? copy.data() : a.data<float>();
+  const GemmOrder order = OrderFor(layout, constant.allocated());
+  if (alpha == 1) {
+    Gemm(rows, layout.depth, layout.rows, packed, to, layout.columns, pool, order, /*add=*/true);
+    return {};
+  }
+  std::vector<float> product(static_cast<size_t>(y.count()));
+  Gemm(rows, layout.depth, layout.rows, packed, product.data(), layout.columns, pool, order);
+  for (size_t i = 0; i < product.size(); ++i) to[i] = std::fma(alpha, product[i], to[i]);
+  return {};
+}
+
 Status RunGemm(const GemmAttributes& attributes, const PackedMatrix& constant, KernelContext& context) {
   RULERUN_ASSIGN(const Tensor* a, Required(context, 0));
   RULERUN_ASSIGN(const Tensor* b, Required(context, 1));
@@ -267,29 +311,13 @@ Status RunGemm(const GemmAttributes& attributes, const PackedMatrix& constant, K
   if (a->type() != b->type() || (c != nullptr && c->type() != a->type())) {
     return Invalid("the inputs have different element types");
   }
-  RULERUN_ASSIGN(const Layout layout, MakeLayout(a->dims(), b->dims(), attributes.product));
+  RULERUN_ASSIGN(Layout layout, MakeLayout(a->dims(), b->dims(), attributes.product));
+  layout.scaled = layout.scaled || (c != nullptr && attributes.beta != 1 && attributes.beta != 0);
   if (a->type() == DataType::kDouble) return RunDoubleGemm(attributes, layout, context);
   RULERUN_ASSIGN(Tensor * y, context.Output(0, DataType::kFloat, layout.dims));
-  PackedMatrix packed = constant;
-  if (!packed.allocated()) {
-    packed = PackedMatrix(layout.depth, layout.columns);
-    if (!packed.allocated()) return NoMemory();
-    packed.Pack(ViewOfB(b->data<float>(), layout), &context.pool());
-  }
-  std::vector<float> copy;
-  if (layout.trans_a) copy = Untransposed(a->data<float>(), layout);
-  const float* rows = layout.trans_a ? copy.data() : a->data<float>();
-  float* to = y->mutable_data<float>();
-  const float alpha = attributes.product.alpha;
   RULERUN_RETURN_IF_ERROR(FillWithC(c, attributes.beta, *y));
-  if (alpha == 1) {
-    Gemm(rows, layout.depth, layout.rows, packed, to, layout.columns, context.pool(), OrderFor(layout, constant), true);
-  } else {
-    std::vector<float> product(static_cast<size_t>(y->count()));
-    Gemm(rows, layout.depth, layout.rows, packed, product.data(), layout.columns, context.pool(),
-         OrderFor(layout, constant));
-    for (size_t i = 0; i < product.size(); ++i) to[i] += alpha * product[i];
-  }
+  RULERUN_RETURN_IF_ERROR(AddProduct(attributes.product.alpha, layout, *a, *b, constant, context.pool(), *y));
+  float* to = y->mutable_data<float>();
   attributes.activation.Apply(to, y->count());
   return {};
 }
