@@ -1,10 +1,12 @@
 // Functions of one element: the activations and ONNX's unary mathematics.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "kernels/ops/gelu.h"
 #include "kernels/ops/op.h"
+#include "kernels/ops/plain_math.h"
 #include "kernels/ops/vector_math.h"
 
 namespace rulerun {
@@ -51,6 +53,74 @@ KernelFactory ArrayUnary(A array, F scalar) {
     if (x->type() == DataType::kFloat) return MapArrays(context, *x, array);
     return Map<double, double>(context, *x, scalar);
   });
+}
+
+// The functions that f's below are written with: ONNX Runtime takes floats four at a time, and what is left over, like
+// doubles, from the C++ library.
+struct FourAtATime {
+  static float Exp(float x) { return PlainExp(x); }
+  static float Log(float x) { return PlainLog(x); }
+  static float Log1p(float x) { return PlainLog1p(x); }
+  static float Sin(float x) { return PlainSin(x); }
+  static float Cos(float x) { return PlainCos(x); }
+};
+struct Library {
+  template <typename T>
+  static T Exp(T x) {
+    return std::exp(x);
+  }
+  template <typename T>
+  static T Log(T x) {
+    return std::log(x);
+  }
+  template <typename T>
+  static T Log1p(T x) {
+    return std::log1p(x);
+  }
+  template <typename T>
+  static T Sin(T x) {
+    return std::sin(x);
+  }
+  template <typename T>
+  static T Cos(T x) {
+    return std::cos(x);
+  }
+};
+
+// f: (math, T x) -> T, for both kinds of math above.
+template <typename F>
+Status MapMath(KernelContext& context, F f) {
+  RULERUN_ASSIGN(const Tensor* x, Required(context, 0));
+  if (x->type() == DataType::kDouble) {
+    return Map<double, double>(context, *x, [f](double value) { return f(Library(), value); });
+  }
+  RULERUN_ASSIGN(Tensor * y, context.Output(0, DataType::kFloat, x->dims()));
+  const float* from = x->data<float>();
+  float* to = y->mutable_data<float>();
+  const int64_t whole = x->count() / 4 * 4;
+  context.pool().ParallelFor(x->count(), kGrain, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < std::min(end, whole); ++i) to[i] = f(FourAtATime(), from[i]);
+    for (int64_t i = std::max(begin, whole); i < end; ++i) to[i] = f(Library(), from[i]);
+  });
+  return {};
+}
+
+template <typename F>
+KernelFactory Math(F f) {
+  return Stateless([f](KernelContext& context) { return MapMath(context, f); });
+}
+
+// f: (math, T x, T alpha, T beta) -> T, with two float attributes.
+template <typename F>
+KernelFactory MathWithParameters(float alpha_default, const char* beta_name, float beta_default, F f) {
+  return [=](const KernelRequest& request) -> Result<std::unique_ptr<Kernel>> {
+    const float alpha = FloatOr(*request.attributes, "alpha", alpha_default);
+    const float beta = FloatOr(*request.attributes, beta_name, beta_default);
+    return MakeKernel([=](KernelContext& context) {
+      return MapMath(
+          context, [=]<typename T>(auto math, T x) { return f(math, x, static_cast<T>(alpha), static_cast<T>(beta)); });
+    });
+  };
 }
 
 // f: (T x, T alpha, T beta) -> T, with two float attributes.
@@ -110,16 +180,16 @@ struct Relu {
 };
 
 struct Softplus {
-  template <typename T>
-  T operator()(T x) const {
-    return x > 0 ? x + std::log(std::exp(-x) + 1) : std::log(std::exp(x) + 1);
+  template <typename M, typename T>
+  T operator()(M math, T x) const {
+    return x > 0 ? x + math.Log1p(math.Exp(-x)) : math.Log1p(math.Exp(x));
   }
 };
 
 struct Mish {
-  template <typename T>
-  T operator()(T x) const {
-    return x * std::tanh(Softplus()(x));
+  template <typename M, typename T>
+  T operator()(M math, T x) const {
+    return x * std::tanh(Softplus()(math, x));
   }
 };
 
@@ -181,13 +251,15 @@ void RegisterActivations(KernelRegistry& registry) {
   const auto add = [&](const char* op, const KernelFactory& make) { AddOp(registry, op, {}, {FloatTypes()}, make); };
   add("LeakyRelu", WithParameters("alpha", 0.01f, "", 0, [](auto x, auto a, auto) { return x >= 0 ? x : a * x; }));
   add("ThresholdedRelu", WithParameters("alpha", 1, "", 0, [](auto x, auto a, auto) { return x > a ? x : 0 * a; }));
-  add("Elu", WithParameters("alpha", 1, "", 0, [](auto x, auto a, auto) { return x < 0 ? a * (std::exp(x) - 1) : x; }));
-  add("Celu", WithParameters("alpha", 1, "", 0, [](auto x, auto a, auto) {
+  add("Elu",
+      MathWithParameters(1, "", 0, [](auto math, auto x, auto a, auto) { return x < 0 ? a * (math.Exp(x) - 1) : x; }));
+  add("Celu", MathWithParameters(1, "", 0, [](auto math, auto x, auto a, auto) {
         const auto zero = 0 * a;
-        return std::max(zero, x) + std::min(zero, a * (std::exp(x / a) - 1));
+        return std::max(zero, x) + std::min(zero, a * (math.Exp(x / a) - 1));
       }));
-  add("Selu", WithParameters("alpha", 1.67326319217681884765625f, "gamma", 1.05070102214813232421875f,
-                             [](auto x, auto a, auto g) { return x > 0 ? g * x : g * (a * (std::exp(x) - 1)); }));
+  add("Selu",
+      MathWithParameters(1.67326319217681884765625f, "gamma", 1.05070102214813232421875f,
+                         [](auto math, auto x, auto a, auto g) { return x > 0 ? g * x : g * a * (math.Exp(x) - 1); }));
   add("HardSigmoid", WithParameters("alpha", 0.2f, "beta", 0.5f, [](auto x, auto a, auto b) {
         return std::max(0 * a, std::min(1 + 0 * a, a * x + b));
       }));
@@ -195,9 +267,9 @@ void RegisterActivations(KernelRegistry& registry) {
         return x < -lambda ? x + bias : x > lambda ? x - bias : 0 * bias;
       }));
   add("HardSwish", Unary<float, double>(HardSwish()));
-  add("Softplus", Unary<float, double>(Softplus()));
+  add("Softplus", Math(Softplus()));
   add("Softsign", Unary<float, double>([](auto x) { return 1 / (1 + std::abs(x)) * x; }));
-  add("Mish", Unary<float, double>(Mish()));
+  add("Mish", Math(Mish()));
   add("Gelu", MakeGelu);
   add("Swish", MakeSwish);
   add("Sigmoid", ArrayUnary(VectorLogistic, Logistic));
@@ -208,14 +280,11 @@ void RegisterActivations(KernelRegistry& registry) {
 
 void RegisterMath(KernelRegistry& registry) {
   const auto add = [&](const char* op, auto f) { AddOp(registry, op, {}, {FloatTypes()}, Unary<float, double>(f)); };
-  add("Log", [](auto x) { return std::log(x); });
   add("Sqrt", [](auto x) { return std::sqrt(x); });
   add("Reciprocal", [](auto x) { return 1 / x; });
   add("Ceil", [](auto x) { return std::ceil(x); });
   add("Floor", [](auto x) { return std::floor(x); });
   add("Round", [](auto x) { return std::nearbyint(x); });  // half to even
-  add("Sin", [](auto x) { return std::sin(x); });
-  add("Cos", [](auto x) { return std::cos(x); });
   add("Tan", [](auto x) { return std::tan(x); });
   add("Asin", [](auto x) { return std::asin(x); });
   add("Acos", [](auto x) { return std::acos(x); });
@@ -225,6 +294,9 @@ void RegisterMath(KernelRegistry& registry) {
   add("Asinh", [](auto x) { return std::asinh(x); });
   add("Acosh", [](auto x) { return std::acosh(x); });
   add("Atanh", [](auto x) { return std::atanh(x); });
+  AddOp(registry, "Log", {}, {FloatTypes()}, Math([](auto math, auto x) { return math.Log(x); }));
+  AddOp(registry, "Sin", {}, {FloatTypes()}, Math([](auto math, auto x) { return math.Sin(x); }));
+  AddOp(registry, "Cos", {}, {FloatTypes()}, Math([](auto math, auto x) { return math.Cos(x); }));
   AddOp(registry, "Exp", {}, {FloatTypes()}, ArrayUnary(VectorExp, [](double x) { return std::exp(x); }));
   AddOp(registry, "Erf", {}, {FloatTypes()}, ArrayUnary(VectorErf, [](double x) { return std::erf(x); }));
   AddOp(registry, "Abs", {}, {NumberTypes()},

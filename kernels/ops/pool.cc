@@ -200,34 +200,72 @@ bool IsGlobal(const Job& job) {
   });
 }
 
+// How to average: whether padding counts, and whether sums are those of MLAS.
+struct AverageAttributes {
+  WindowAttributes window;
+  bool count_padding = false;
+  bool mlas = false;
+};
+
+// MLAS adds up small windows with a step of 1 or 2 column by column, all others row by row.
+bool ColumnsFirst(const Job& job, const Tensor& x) {
+  return x.rank() > 3 && job.axes[2].stride <= 2 &&
+         std::all_of(job.axes.begin(), job.axes.end(), [](const Window& axis) { return axis.kernel <= 32; });
+}
+
 template <typename T>
-Status RunAverage(const Job& job, const Tensor& x, bool count_padding, KernelContext& context) {
+T SumOfColumns(const Job& job, const Cover& cover, const T* plane) {
+  const auto& [depth, height, across] = job.axes;
+  T sum = 0;
+  for (int64_t w = cover.first[2]; w < cover.end[2]; ++w) {
+    T column = 0;
+    for (int64_t d = cover.first[0]; d < cover.end[0]; ++d) {
+      for (int64_t h = cover.first[1]; h < cover.end[1]; ++h) {
+        const int64_t row = (cover.start[0] + d * depth.dilation) * height.in + cover.start[1] + h * height.dilation;
+        column += plane[row * across.in + cover.start[2] + w * across.dilation];
+      }
+    }
+    sum += column;
+  }
+  return sum;
+}
+
+template <typename T>
+Status RunAverage(const Job& job, const Tensor& x, const AverageAttributes& attributes, KernelContext& context) {
   RULERUN_ASSIGN(Tensor * y, context.Output(0, x.type(), job.dims));
   if (y->count() == 0) return {};
   const T* from = x.data<T>();
   T* to = y->mutable_data<T>();
-  if (IsGlobal(job)) {
+  if (attributes.mlas && IsGlobal(job)) {
     for (int64_t i = 0; i < job.planes; ++i) to[i] = Average(from + i * job.in_size, job.in_size);
     return {};
   }
+  const bool columns_first = attributes.mlas && ColumnsFirst(job, x);
   ForEachOutput(job, context.pool(), [&](int64_t plane, int64_t output, const Cover& cover) {
     const T* source = from + plane * job.in_size;
     T sum = 0;
-    cover.ForEach(job, [&](int64_t offset) { sum += source[offset]; });
-    const int64_t count = count_padding ? PaddedCount(job, cover) : cover.count();
+    if (columns_first) {
+      sum = SumOfColumns(job, cover, source);
+    } else {
+      cover.ForEach(job, [&](int64_t offset) { sum += source[offset]; });
+    }
+    const int64_t count = attributes.count_padding ? PaddedCount(job, cover) : cover.count();
     to[output] = count == 0 ? T{0} : sum / static_cast<T>(count);
   });
   return {};
 }
 
+// Since version 19 ONNX Runtime no longer asks MLAS; before, it did not where its count would be wrong.
 Result<std::unique_ptr<Kernel>> MakeAveragePool(const KernelRequest& request) {
-  RULERUN_ASSIGN(const WindowAttributes attributes, ReadWindowAttributes(*request.attributes));
-  const bool count_padding = IntOr(*request.attributes, "count_include_pad", 0) != 0;
-  return MakeKernel([=](KernelContext& context) -> Status {
+  AverageAttributes attributes;
+  RULERUN_ASSIGN(attributes.window, ReadWindowAttributes(*request.attributes));
+  attributes.count_padding = IntOr(*request.attributes, "count_include_pad", 0) != 0;
+  attributes.mlas = request.since_version < 19 && !(attributes.count_padding && attributes.window.ceil_mode);
+  return MakeKernel([attributes](KernelContext& context) -> Status {
     RULERUN_ASSIGN(const Tensor* x, Required(context, 0));
-    RULERUN_ASSIGN(const Job job, MakeJob(attributes, *x));
-    return Dispatch<float, double>(
-        x->type(), [&]<typename T>(TypeTag<T>) { return RunAverage<T>(job, *x, count_padding, context); });
+    RULERUN_ASSIGN(const Job job, MakeJob(attributes.window, *x));
+    return Dispatch<float, double>(x->type(),
+                                   [&]<typename T>(TypeTag<T>) { return RunAverage<T>(job, *x, attributes, context); });
   });
 }
 
