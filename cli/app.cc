@@ -23,6 +23,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"bench", "how long a model takes", RunBench},
     {"check", "read a rule set and tell what is wrong with it", RunCheck},
     {"test", "run the tests that a rule set carries", RunTest},
+    {"docs", "a page for every rule", RunDocs},
     {"ops", "operators that have a kernel", RunOps},
 });
 

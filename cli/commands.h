@@ -17,6 +17,7 @@ Result<int> RunCoverage(const Arguments& arguments);
 Result<int> RunExplain(const Arguments& arguments);
 Result<int> RunDiff(const Arguments& arguments);
 Result<int> RunTest(const Arguments& arguments);
+Result<int> RunDocs(const Arguments& arguments);
 Result<int> RunDraw(const Arguments& arguments);
 Result<int> RunInspect(const Arguments& arguments);
 Result<int> RunCheck(const Arguments& arguments);

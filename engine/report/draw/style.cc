@@ -114,8 +114,7 @@ std::string_view LightLine(Carries carries) {
   return style == kEdgeStyles.end() ? std::string_view() : style->light;
 }
 
-std::string FileStyle(const Drawing& drawing) {
-  const auto counts = CountTones(drawing);
+std::string FileStyle(const std::array<size_t, kTones.size()>& counts) {
   return Shapes(counts) + Colours(".rr", false, counts) + "@media(prefers-color-scheme:dark){\n" +
          Colours(".rr", true, counts) + "}\n";
 }

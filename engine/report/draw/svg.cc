@@ -1,6 +1,7 @@
 #include "engine/report/draw/svg.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "engine/report/draw/escape.h"
@@ -13,6 +14,8 @@ namespace {
 constexpr double kLeastWidth = 420;  // room for a legend beside a narrow graph
 constexpr double kLegendLine = 20;
 constexpr double kHeading = 26;
+constexpr double kHeadingSize = 15;
+constexpr double kBetween = 56;  // pictures side by side
 constexpr double kChip = 12;
 constexpr double kArrowLength = 7;
 constexpr double kArrowHalf = 3.4;
@@ -183,6 +186,14 @@ class Legend {
   std::string text_;
 };
 
+constexpr std::string_view kGround = "<rect class=\"rr-bg\" width=\"100%\" height=\"100%\"/>\n";
+
+std::string Opening(double width, double height, const std::string& title) {
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"rr\" width=\"" + Number(width) + "\" height=\"" +
+         Number(height) + "\" viewBox=\"0 0 " + Number(width) + " " + Number(height) + "\" role=\"img\" aria-label=\"" +
+         XmlText(title) + "\">\n";
+}
+
 std::string Shifted(double x, double y, const std::string& content) {
   return "<g transform=\"translate(" + Number(x) + " " + Number(y) + ")\">\n" + content + "</g>\n";
 }
@@ -207,13 +218,41 @@ std::string ToSvg(const Drawing& drawing, const Layout& layout, const SvgOptions
   }
   const double width = inner + 2 * kSvgMargin;
   const double height = y + layout.frame.height + kSvgMargin;
-  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"rr\" width=\"" + Number(width) + "\" height=\"" +
-                    Number(height) + "\" viewBox=\"0 0 " + Number(width) + " " + Number(height) +
-                    "\" role=\"img\" aria-label=\"" + XmlText(drawing.title) + "\">\n";
-  if (options.style) svg += "<style>" + FileStyle(drawing) + "</style>\n";
-  svg += "<rect class=\"rr-bg\" width=\"100%\" height=\"100%\"/>\n" + head;
+  std::string svg = Opening(width, height, drawing.title);
+  if (options.style) svg += "<style>" + FileStyle(CountTones(drawing)) + "</style>\n";
+  svg += std::string(kGround) + head;
   svg += Shifted(kSvgMargin + (inner - layout.frame.width) / 2, y, writer.text());
   return svg + "</svg>\n";
+}
+
+std::string SideBySide(const std::vector<Drawing>& drawings, const SvgOptions& options) {
+  SvgOptions plain = options;
+  plain.id = "";
+  std::array<size_t, kTones.size()> counts{};
+  std::string content;
+  std::string title;
+  double x = kSvgMargin;
+  double height = 0;
+  for (const Drawing& drawing : drawings) {
+    if (x > kSvgMargin) {
+      content += Text(x - kBetween / 2, kSvgMargin + 15, "rr-t", "→") + "\n";
+      title += " → ";
+    }
+    const Layout layout = LayOut(drawing);
+    const double width = std::max(layout.frame.width, TextWidth(drawing.title, kHeadingSize));
+    Writer writer(plain);
+    writer.Graph(drawing, layout);
+    content += Text(x + width / 2, kSvgMargin + 15, "rr-t", drawing.title) + "\n";
+    content += Shifted(x + (width - layout.frame.width) / 2, kSvgMargin + kHeading, writer.text());
+    title += drawing.title;
+    x += width + kBetween;
+    height = std::max(height, layout.frame.height);
+    const auto more = CountTones(drawing);
+    for (size_t i = 0; i < counts.size(); ++i) counts[i] += more[i];
+  }
+  std::string svg = Opening(x - kBetween + kSvgMargin, height + 2 * kSvgMargin + kHeading, title);
+  if (options.style) svg += "<style>" + FileStyle(counts) + "</style>\n";
+  return svg + std::string(kGround) + content + "</svg>\n";
 }
 
 }  // namespace rulerun

@@ -3,6 +3,7 @@
 #define RULERUN_ENGINE_REPORT_DRAW_SVG_H_
 
 #include <string>
+#include <vector>
 
 #include "engine/report/draw/drawing.h"
 #include "engine/report/draw/layout.h"
@@ -21,6 +22,9 @@ struct SvgOptions {
 
 // A whole picture: <svg> ... </svg>, for a file or for the middle of a page. Everything of the model is escaped.
 std::string ToSvg(const Drawing& drawing, const Layout& layout, const SvgOptions& options = {});
+
+// Several in one picture, from left to right with an arrow between, each under its title; without a legend or ids.
+std::string SideBySide(const std::vector<Drawing>& drawings, const SvgOptions& options = {});
 
 }  // namespace rulerun
 
