@@ -14,8 +14,10 @@ namespace rulerun::cli {
 namespace {
 
 constexpr size_t kShownShapes = 3;
+constexpr size_t kShownNodes = 12;
 constexpr size_t kExtended = 2;
 constexpr size_t kLayout = 3;
+constexpr size_t kAll = 4;
 
 std::string CountText(int count) { return count == 0 ? "" : std::to_string(count); }
 
@@ -40,9 +42,34 @@ std::string LevelTable(const Inspection& inspection, int width) {
   return text;
 }
 
-std::string Changes(const Inspection& inspection, int width) {
-  const bool known = inspection.refused[kExtended].empty() && inspection.refused[kLayout].empty();
-  if (!known) return "";
+// What they become, with counts where that is not one thing.
+std::string OutcomeText(const Outcome& outcome, size_t level) {
+  const auto& became = outcome.at[level];
+  std::vector<std::string> parts;
+  for (const auto& [words, count] : became) {
+    parts.push_back(words + (became.size() > 1 ? " (" + std::to_string(count) + ")" : ""));
+  }
+  return Join(parts, "; ");
+}
+
+// What the original operators become at level extended, and at all where that differs.
+std::string OutcomeTable(const Inspection& inspection, int width) {
+  if (!inspection.refused[kExtended].empty() || inspection.outcomes.empty()) return "";
+  const bool all = inspection.refused[kAll].empty() && !(inspection.layout_is_extended && inspection.all_is_layout);
+  std::vector<std::string> header = {"operator", "count", "group", "becomes, at level extended"};
+  if (all) header.emplace_back("at level all");
+  Table table(header);
+  table.AlignRight(1);
+  for (const Outcome& outcome : inspection.outcomes) {
+    std::vector<std::string> cells = {outcome.op, std::to_string(outcome.count), outcome.group,
+                                      OutcomeText(outcome, kExtended)};
+    if (all) cells.push_back(OutcomeText(outcome, kAll));
+    table.Add(cells);
+  }
+  return "\n" + table.ToText(width);
+}
+
+std::string ChangedCounts(const Inspection& inspection, int width) {
   Table table({"operator", "extended", "layout"});
   table.AlignRight(1);
   table.AlignRight(2);
@@ -50,12 +77,35 @@ std::string Changes(const Inspection& inspection, int width) {
     if (row.at[kExtended] == row.at[kLayout]) continue;
     table.Add({row.op, std::to_string(row.at[kExtended]), std::to_string(row.at[kLayout])});
   }
-  std::string text = "\nLayout against extended:";
-  if (inspection.layout_is_extended) {
-    text += " the same graph\n";
-  } else {
-    text += table.empty() ? " the same operators, connected otherwise\n" : "\n" + table.ToText(width);
+  return table.empty() ? " the same operators, connected otherwise\n" : "\n" + table.ToText(width);
+}
+
+std::string ChangedNodes(const Inspection& inspection, int width) {
+  Table table({"node", "operator", "extended", "layout", "by"});
+  size_t left = 0;
+  std::string inserted;
+  for (const LayoutChange& change : inspection.layout_changes) {
+    if (change.inserted != 0) {
+      inserted += (inserted.empty() ? "Inserted: " : ", ") + change.op + (change.inserted > 0 ? " +" : " ") +
+                  std::to_string(change.inserted) + " (" + change.rule + ")";
+    } else if (left++ < kShownNodes) {
+      table.Add({change.node, change.op, change.extended, change.layout, change.rule});
+    }
   }
+  std::string text = table.empty() ? "" : "\n" + table.ToText(width);
+  if (left > kShownNodes) {
+    text += "and " + std::to_string(left - kShownNodes) +
+            " more: 'rulerun diff --left level=extended --right level=layout' lists them\n";
+  }
+  return text + (inserted.empty() ? "" : inserted + "\n");
+}
+
+std::string Changes(const Inspection& inspection, int width) {
+  const bool known = inspection.refused[kExtended].empty() && inspection.refused[kLayout].empty();
+  if (!known) return "";
+  std::string text = "\nLayout against extended:";
+  text += inspection.layout_is_extended ? " the same graph\n"
+                                        : ChangedCounts(inspection, width) + ChangedNodes(inspection, width);
   if (!inspection.refused.back().empty()) return text;
   return text + "All against layout: " + (inspection.all_is_layout ? "the same graph\n" : "another graph\n");
 }
@@ -107,8 +157,29 @@ std::string BoundaryTable(const Inspection& inspection, int width) {
 
 std::string Report(const Inspection& inspection, int width) {
   return inspection.model + "\n" + inspection.rules + ", " + inspection.provider + ", " + inspection.platform + "\n\n" +
-         LevelTable(inspection, width) + Changes(inspection, width) + ConstantTable(inspection, width) +
-         SizeTable(inspection.sizes, width) + BoundaryTable(inspection, width);
+         LevelTable(inspection, width) + OutcomeTable(inspection, width) + Changes(inspection, width) +
+         ConstantTable(inspection, width) + SizeTable(inspection.sizes, width) + BoundaryTable(inspection, width);
+}
+
+// Files side by side, against the first: a quantized model beside the float one.
+std::string Comparison(const std::vector<Inspection>& inspections, int width) {
+  if (inspections.size() < 2) return "";
+  Table table({"bytes", "total", "", "initializers", "", "nodes", "", "metadata of nodes", ""});
+  for (size_t column = 1; column <= 8; ++column) table.AlignRight(column);
+  const ModelSizes& first = inspections.front().sizes;
+  for (const Inspection& inspection : inspections) {
+    std::vector<std::string> cells = {inspection.model};
+    const auto add = [&](size_t bytes, size_t reference) {
+      cells.push_back(std::to_string(bytes));
+      cells.push_back(reference == 0 ? "" : std::to_string((100 * bytes + reference / 2) / reference) + " %");
+    };
+    add(inspection.sizes.total, first.total);
+    add(inspection.sizes.initializers, first.initializers);
+    add(inspection.sizes.nodes, first.nodes);
+    add(inspection.sizes.metadata, first.metadata);
+    table.Add(cells);
+  }
+  return "\n" + table.ToText(width);
 }
 
 // Words for constants come with the rule sets; without them constants go by their names in the schemas.
@@ -128,8 +199,9 @@ RoleWords FindRoleWords() {
 Result<int> RunInspect(const Arguments& arguments) {
   const auto app =
       MakeApp("rulerun inspect",
-              "Shows a model's operators at every level, its constants by role, sizes and dynamic dimensions.",
-              "rulerun inspect --platform arm64 model.onnx");
+              "Shows a model's operators at every level and what becomes of them, its constants by role, sizes and "
+              "dynamic dimensions. Of several models, also their sizes side by side.",
+              "rulerun inspect --platform arm64 model.onnx\n  rulerun inspect float.onnx quantized.onnx");
   TargetOptions options;
   std::vector<std::string> models;
   bool json = false;
@@ -154,6 +226,7 @@ Result<int> RunInspect(const Arguments& arguments) {
   for (const Inspection& inspection : inspections) {
     text += (text.empty() ? "" : "\n") + Report(inspection, TerminalWidth());
   }
+  text += Comparison(inspections, TerminalWidth());
   RULERUN_RETURN_IF_ERROR(Print(json ? ToJson(inspections) : text));
   return 0;
 }

@@ -1,15 +1,19 @@
 #include "engine/report/inspect.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "engine/base/text.h"
 #include "engine/graph/file_stats.h"
 #include "engine/graph/load.h"
-#include "engine/pipeline/pipeline.h"
 #include "engine/report/canonical.h"
+#include "engine/report/diff.h"
+#include "engine/report/rule_ops.h"
 
 namespace rulerun {
 namespace {
+
+constexpr char kItself[] = "itself";
 
 using Counts = std::map<std::string, int>;
 
@@ -57,62 +61,97 @@ std::vector<BoundaryValue> BoundaryOf(const Graph& graph) {
   return boundary;
 }
 
+// What became of a node: another operator, or in a word.
+std::string BecameText(const NodeFate& fate) {
+  const bool itself = fate.into == fate.node.op;
+  switch (fate.fate) {
+    case Fate::kMoved:
+      return (itself ? kItself : fate.into) + ", moved as int8";
+    case Fate::kDqDropped:
+      return (itself ? kItself : fate.into) + ", reads int8";
+    case Fate::kFused:
+      return "in " + fate.into;
+    case Fate::kRemoved:
+      return "gone";
+    default:
+      return itself ? kItself : fate.into;
+  }
+}
+
+void CountOutcomes(const Fates& fates, size_t level, std::map<std::string, Outcome>& outcomes) {
+  std::map<std::string, int> counts;
+  for (const NodeFate& fate : fates.nodes) {
+    if (fate.node.quantizer) continue;
+    ++outcomes[fate.node.op].at[level][BecameText(fate)];
+    ++counts[fate.node.op];
+  }
+  for (const auto& [op, count] : counts) outcomes[op].count = count;
+}
+
+std::vector<Outcome> Sorted(const RuleSet& rules, std::map<std::string, Outcome> outcomes) {
+  std::vector<Outcome> sorted;
+  for (auto& [op, outcome] : outcomes) {
+    outcome.op = op;
+    outcome.group = RulesFor(rules, op).Group();
+    sorted.push_back(std::move(outcome));
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Outcome& a, const Outcome& b) { return a.count > b.count; });
+  return sorted;
+}
+
+// Nodes of which something else becomes, with the first rule or pass that did it; then what is inserted.
+std::vector<LayoutChange> ChangesBetween(const Rewriting& extended, const Rewriting& layout) {
+  const Diff diff = Compare(extended, layout);
+  std::map<std::string, std::string> causes;
+  for (const NodeDiff& node : diff.nodes) {
+    if (node.cause) causes[node.node.name] = node.cause->rule;
+  }
+  std::vector<LayoutChange> changes;
+  for (size_t i = 0; i < extended.fates.nodes.size(); ++i) {
+    const NodeFate& fate = extended.fates.nodes[i];
+    LayoutChange change;
+    change.extended = BecameText(fate);
+    change.layout = BecameText(layout.fates.nodes[i]);
+    if (fate.node.quantizer || change.extended == change.layout) continue;
+    change.node = fate.node.name;
+    change.op = fate.node.op;
+    change.rule = causes[fate.node.name];
+    changes.push_back(std::move(change));
+  }
+  for (const InsertedDiff& inserted : diff.inserted) {
+    LayoutChange change;
+    change.op = inserted.op;
+    change.inserted = inserted.count[Side::kRight] - inserted.count[Side::kLeft];
+    change.rule = inserted.rule;
+    if (change.inserted != 0) changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
 // Runs every level; a level at which ONNX Runtime refuses the model has no counts but the reason.
 Status RunLevels(const Model& model, const RuleSet& rules, const Target& target, const KernelRegistry& kernels,
                  Inspection& inspection, std::array<Counts, kLevels.size()>& counts) {
   std::array<uint64_t, kLevels.size()> digests{};
+  std::map<std::string, Outcome> outcomes;
+  std::optional<Rewriting> extended;
   for (size_t i = 0; i < kLevels.size(); ++i) {
-    Model copy = CloneModel(model);
     Target at = target;
     at.level = kLevels[i];
-    Status status = RunPipeline(copy, rules, at, kernels, nullptr);
-    if (!status.ok()) {
-      if (status.error().kind != ErrorKind::kRefused) return status;
-      inspection.refused[i] = ToString(status.error());
-      continue;
+    RULERUN_ASSIGN(Rewriting rewriting, RewriteModel(CloneModel(model), rules, at, kernels));
+    inspection.refused[i] = rewriting.refused;
+    if (!rewriting.refused.empty()) continue;
+    Count(*rewriting.model.graph, counts[i]);
+    CountOutcomes(rewriting.fates, i, outcomes);
+    digests[i] = Canonicalize(*rewriting.model.graph, rules.schemas).Digest();
+    if (kLevels[i] == Level::kLayout && extended && digests[i] != digests[i - 1]) {
+      inspection.layout_changes = ChangesBetween(*extended, rewriting);
     }
-    Count(*copy.graph, counts[i]);
-    digests[i] = Canonicalize(*copy.graph, rules.schemas).Digest();
+    if (kLevels[i] == Level::kExtended) extended = std::move(rewriting);
   }
+  inspection.outcomes = Sorted(rules, std::move(outcomes));
   inspection.layout_is_extended = digests[3] == digests[2];
   inspection.all_is_layout = digests[4] == digests[3];
   return {};
-}
-
-using nlohmann::ordered_json;
-
-ordered_json AsJson(const OpCounts& row) {
-  ordered_json json = {{"op", row.op}, {"original", row.original}};
-  for (size_t i = 0; i < kLevels.size(); ++i) json[std::string(Name(kLevels[i]))] = row.at[i];
-  return json;
-}
-
-ordered_json AsJson(const Inspection& inspection) {
-  ordered_json json = {{"model", inspection.model},
-                       {"rules", inspection.rules},
-                       {"ep", inspection.provider},
-                       {"platform", inspection.platform},
-                       {"layout_is_extended", inspection.layout_is_extended},
-                       {"all_is_layout", inspection.all_is_layout}};
-  for (const char* list : {"ops", "constants", "inputs", "outputs"}) json[list] = ordered_json::array();
-  for (const OpCounts& row : inspection.ops) json["ops"].push_back(AsJson(row));
-  for (const ConstantGroup& group : inspection.constants) {
-    json["constants"].push_back(
-        {{"role", group.role}, {"types", group.types}, {"count", group.count}, {"shapes", group.shapes}});
-  }
-  for (const BoundaryValue& value : inspection.boundary) {
-    json[value.is_input ? "inputs" : "outputs"].push_back(
-        {{"name", value.name}, {"type", value.type}, {"shape", value.shape}, {"dynamic", value.dynamic}});
-  }
-  json["refused"] = ordered_json::object();
-  for (size_t i = 0; i < kLevels.size(); ++i) {
-    if (!inspection.refused[i].empty()) json["refused"][std::string(Name(kLevels[i]))] = inspection.refused[i];
-  }
-  json["bytes"] = {{"total", inspection.sizes.total},
-                   {"initializers", inspection.sizes.initializers},
-                   {"nodes", inspection.sizes.nodes},
-                   {"node_metadata", inspection.sizes.metadata}};
-  return json;
 }
 
 }  // namespace
@@ -133,12 +172,6 @@ Result<Inspection> Inspect(const std::string& path, const RuleSet& rules, const 
   RULERUN_RETURN_IF_ERROR(RunLevels(model, rules, target, kernels, inspection, counts));
   inspection.ops = Merge(original, counts);
   return inspection;
-}
-
-std::string ToJson(const std::vector<Inspection>& inspections) {
-  ordered_json json = {{"models", ordered_json::array()}};
-  for (const Inspection& inspection : inspections) json["models"].push_back(AsJson(inspection));
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace rulerun

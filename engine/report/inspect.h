@@ -1,4 +1,4 @@
-// The inspection report: operator counts at every level, constants, sizes, dynamic dimensions.
+// The inspection report: operators at every level and what became of them, constants, sizes, dynamic dimensions.
 #ifndef RULERUN_ENGINE_REPORT_INSPECT_H_
 #define RULERUN_ENGINE_REPORT_INSPECT_H_
 
@@ -25,6 +25,25 @@ struct OpCounts {
   std::array<int, kLevels.size()> at{};
 };
 
+// What became of the original nodes of one operator that is no Q or DQ, at each level: in words, how often. "itself"
+// stands for the operator, in float or without numbers of its own.
+struct Outcome {
+  std::string op;
+  std::string group;  // OpRules::Group
+  int count = 0;
+  std::array<std::map<std::string, int>, kLevels.size()> at;
+};
+
+// An original node of which level layout makes something else than level extended; or nodes that it inserts.
+struct LayoutChange {
+  std::string node;      // "" for inserted ones
+  std::string op;        // in the original, or of the inserted
+  std::string extended;  // what became of it, as in Outcome
+  std::string layout;
+  int inserted = 0;  // more of them at layout
+  std::string rule;  // or pass
+};
+
 struct BoundaryValue {
   std::string name;
   bool is_input = false;
@@ -39,9 +58,11 @@ struct Inspection {
   std::string provider;
   std::string platform;
   std::vector<OpCounts> ops;                        // the most frequent in the original first, then by name
+  std::vector<Outcome> outcomes;                    // likewise
   std::array<std::string, kLevels.size()> refused;  // why ONNX Runtime refuses the model at a level, or ""
   bool layout_is_extended = false;                  // the same graph, node for node
   bool all_is_layout = false;
+  std::vector<LayoutChange> layout_changes;
   std::vector<ConstantGroup> constants;
   ModelSizes sizes;
   std::vector<BoundaryValue> boundary;  // graph inputs without initializer, then outputs
