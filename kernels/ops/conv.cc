@@ -5,8 +5,7 @@
 #include <atomic>
 
 #include "kernels/buffer.h"
-#include "kernels/geometry.h"
-#include "kernels/ops/activation.h"
+#include "kernels/ops/conv_attributes.h"
 #include "kernels/ops/gemm.h"
 #include "kernels/ops/op.h"
 
@@ -15,12 +14,6 @@ namespace {
 
 constexpr int64_t kTileFloats = 131072;  // packed patches that one thread works on at a time: fits its L2 cache
 constexpr int64_t kMaxTilePanels = 16;
-
-struct ConvAttributes {
-  WindowAttributes window;
-  int64_t group = 1;
-  Activation activation;
-};
 
 // One run of a convolution; 1-D and 2-D ones have leading axes of size 1.
 struct Job {
@@ -294,14 +287,7 @@ Status RunConv(const ConvAttributes& attributes, KernelContext& context) {
 }
 
 Result<std::unique_ptr<Kernel>> MakeConv(const KernelRequest& request) {
-  ConvAttributes attributes;
-  RULERUN_ASSIGN(attributes.window, ReadWindowAttributes(*request.attributes));
-  attributes.group = IntOr(*request.attributes, "group", 1);
-  std::vector<float> parameters;
-  if (const auto found = request.attributes->find("activation_params"); found != request.attributes->end()) {
-    if (const auto* floats = std::get_if<std::vector<float>>(&found->second)) parameters = *floats;
-  }
-  RULERUN_ASSIGN(attributes.activation, Activation::Make(StringOr(*request.attributes, "activation", ""), parameters));
+  RULERUN_ASSIGN(const ConvAttributes attributes, ReadConvAttributes(*request.attributes));
   return MakeKernel([attributes](KernelContext& context) { return RunConv(attributes, context); });
 }
 

@@ -28,11 +28,9 @@ Status RunImageScaler(float scale, const std::vector<float>& bias, KernelContext
 
 Result<std::unique_ptr<Kernel>> MakeImageScaler(const KernelRequest& request) {
   const float scale = FloatOr(*request.attributes, "scale", 1);
-  std::vector<float> bias;
-  if (const auto found = request.attributes->find("bias"); found != request.attributes->end()) {
-    if (const auto* floats = std::get_if<std::vector<float>>(&found->second)) bias = *floats;
-  }
-  return MakeKernel([scale, bias](KernelContext& context) { return RunImageScaler(scale, bias, context); });
+  return MakeKernel([scale, bias = FloatsOr(*request.attributes, "bias", {})](KernelContext& context) {
+    return RunImageScaler(scale, bias, context);
+  });
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // block by block, as ONNX Runtime does it. Pointwise convolutions take several blocks at a time.
 #include <algorithm>
 
-#include "kernels/ops/activation.h"
+#include "kernels/ops/conv_attributes.h"
 #include "kernels/ops/nchwc.h"
 #include "kernels/ops/nchwc_row.h"
 #include "kernels/ops/op.h"
@@ -13,13 +13,6 @@ namespace {
 constexpr int64_t kPointwiseChannels = 128;  // of the input, that are summed up at a time
 constexpr int64_t kFilterBlocks = 4;         // output blocks that one thread works on at a time
 constexpr int64_t kChunkFloats = 16384;      // outputs that stay in the cache from one input block to the next
-
-struct ConvAttributes {
-  int64_t block = 0;
-  int64_t group = 1;
-  WindowAttributes window;
-  Activation activation;
-};
 
 struct Job {
   NchwcConvShape shape;
@@ -40,8 +33,8 @@ bool IsPointwise(const NchwcConvShape& shape) {
   return shape.inner > 1 && plain(shape.height) && plain(shape.across);
 }
 
-Result<Job> MakeJob(const ConvAttributes& attributes, const Tensor& x, const Tensor& w) {
-  const int64_t block = attributes.block, channels = x.dims()[1], outputs = w.dims()[0], inputs = w.dims()[1];
+Result<Job> MakeJob(const ConvAttributes& attributes, int64_t block, const Tensor& x, const Tensor& w) {
+  const int64_t channels = x.dims()[1], outputs = w.dims()[0], inputs = w.dims()[1];
   RULERUN_ASSIGN(const std::vector<Window> windows,
                  ResolveWindows(attributes.window, std::span(x.dims()).subspan(2), std::span(w.dims()).subspan(2)));
   Job job;
@@ -122,10 +115,10 @@ void RunJob(const Job& job, const Activation& activation, ThreadPool& pool) {
   });
 }
 
-Status RunConv(const ConvAttributes& attributes, KernelContext& context) {
-  RULERUN_ASSIGN(const Tensor* x, NchwcInput(context, 0, attributes.block, false));
-  RULERUN_ASSIGN(const Tensor* w, NchwcInput(context, 1, attributes.block, false));
-  RULERUN_ASSIGN(Job job, MakeJob(attributes, *x, *w));
+Status RunConv(const ConvAttributes& attributes, int64_t block, KernelContext& context) {
+  RULERUN_ASSIGN(const Tensor* x, NchwcInput(context, 0, block, false));
+  RULERUN_ASSIGN(const Tensor* w, NchwcInput(context, 1, block, false));
+  RULERUN_ASSIGN(Job job, MakeJob(attributes, block, *x, *w));
   const Tensor* bias = context.Input(2);
   if (bias != nullptr && bias->count() != w->dims()[0]) return Invalid("the bias does not have one value per channel");
   const Dims dims = {x->dims()[0], w->dims()[0], job.shape.height.out, job.shape.across.out};
@@ -144,16 +137,9 @@ Status RunConv(const ConvAttributes& attributes, KernelContext& context) {
 }
 
 Result<std::unique_ptr<Kernel>> MakeConv(const KernelRequest& request) {
-  ConvAttributes attributes;
-  RULERUN_ASSIGN(attributes.block, ChannelBlock(request));
-  RULERUN_ASSIGN(attributes.window, ReadWindowAttributes(*request.attributes));
-  attributes.group = IntOr(*request.attributes, "group", 1);
-  std::vector<float> parameters;
-  if (const auto found = request.attributes->find("activation_params"); found != request.attributes->end()) {
-    if (const auto* floats = std::get_if<std::vector<float>>(&found->second)) parameters = *floats;
-  }
-  RULERUN_ASSIGN(attributes.activation, Activation::Make(StringOr(*request.attributes, "activation", ""), parameters));
-  return MakeKernel([attributes](KernelContext& context) { return RunConv(attributes, context); });
+  RULERUN_ASSIGN(const int64_t block, ChannelBlock(request));
+  RULERUN_ASSIGN(const ConvAttributes attributes, ReadConvAttributes(*request.attributes));
+  return MakeKernel([=](KernelContext& context) { return RunConv(attributes, block, context); });
 }
 
 }  // namespace

@@ -84,6 +84,12 @@ inline void AddOp(KernelRegistry& registry, std::string op_type, Versions versio
   registry.Add(std::move(def));
 }
 
+inline std::vector<float> FloatsOr(const AttributeMap& attributes, std::string_view name, std::vector<float> fallback) {
+  const auto found = attributes.find(name);
+  const auto* floats = found == attributes.end() ? nullptr : std::get_if<std::vector<float>>(&found->second);
+  return floats == nullptr ? std::move(fallback) : *floats;
+}
+
 inline Result<const Tensor*> Required(const KernelContext& context, size_t slot) {
   if (const Tensor* input = context.Input(slot)) return input;
   return Invalid("input " + std::to_string(slot) + " is missing");

@@ -252,13 +252,6 @@ Status RunRecurrent(const RecurrentOp& op, const Attributes& attributes, KernelC
   return {};
 }
 
-std::vector<float> FloatsOf(const AttributeMap& attributes, const char* name) {
-  const auto found = attributes.find(name);
-  if (found == attributes.end()) return {};
-  const auto* floats = std::get_if<std::vector<float>>(&found->second);
-  return floats != nullptr ? *floats : std::vector<float>();
-}
-
 // Parameters stand in two lists, one after another for the activations that have them.
 Result<std::vector<RecurrentActivation>> ReadActivations(const AttributeMap& attributes, const RecurrentOp& op,
                                                          size_t directions) {
@@ -274,8 +267,8 @@ Result<std::vector<RecurrentActivation>> ReadActivations(const AttributeMap& att
     return Invalid("there are " + std::to_string(names.size()) + " activations instead of " + std::to_string(wanted));
   }
   names.resize(wanted);  // RNN's default value has two, even for one direction
-  const std::vector<float> alphas = FloatsOf(attributes, "activation_alpha");
-  const std::vector<float> betas = FloatsOf(attributes, "activation_beta");
+  const std::vector<float> alphas = FloatsOr(attributes, "activation_alpha", {});
+  const std::vector<float> betas = FloatsOr(attributes, "activation_beta", {});
   size_t alpha = 0, beta = 0;
   std::vector<RecurrentActivation> activations;
   for (const std::string& name : names) {

@@ -52,9 +52,11 @@ T FromSum(double sum) {
   }
 }
 
+// `by_line`: the taps along the last axis are summed up before those of the other axes, as ONNX Runtime does it where
+// it is cubic; else all weights are multiplied first.
 template <typename T>
-void Interpolate(const T* x, const std::vector<int64_t>& strides, const std::vector<ResizeTable>& tables, T* y,
-                 const Dims& out, T outside, ThreadPool& pool) {
+void Interpolate(const T* x, const std::vector<int64_t>& strides, const std::vector<ResizeTable>& tables, bool by_line,
+                 T* y, const Dims& out, T outside, ThreadPool& pool) {
   using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const ResizeTable& inner = tables.back();
   const int64_t width = out.back();
@@ -75,10 +77,16 @@ void Interpolate(const T* x, const std::vector<int64_t>& strides, const std::vec
         }
         Sum sum = 0;
         for (const RowTap& row_tap : row_taps) {
+          Sum line = 0;  // within a row
           for (size_t t = 0; t < inner.taps_per_output; ++t) {
-            const Sum weight = static_cast<Sum>(taps[t].weight * row_tap.weight);
-            sum += weight * static_cast<Sum>(x[row_tap.offset + taps[t].index]);
+            const auto value = static_cast<Sum>(x[row_tap.offset + taps[t].index]);
+            if (by_line) {
+              line += static_cast<Sum>(taps[t].weight) * value;
+            } else {
+              sum += static_cast<Sum>(taps[t].weight * row_tap.weight) * value;
+            }
           }
+          if (by_line) sum += line * static_cast<Sum>(row_tap.weight);
         }
         to[i] = FromSum<T>(static_cast<double>(sum));
       }
@@ -168,9 +176,10 @@ Status RunResize(KernelContext& context, const ResizeAttributes& attributes, Req
       return {};
     });
   }
+  const bool by_line = attributes.mode == ResizeMode::kCubic && !attributes.antialias;
   return Dispatch<float, double, int8_t, uint8_t, int32_t>(x->type(), [&]<typename T>(TypeTag<T>) -> Status {
-    Interpolate(x->data<T>(), strides, tables, y->mutable_data<T>(), dims, FromSum<T>(static_cast<double>(outside)),
-                context.pool());
+    Interpolate(x->data<T>(), strides, tables, by_line, y->mutable_data<T>(), dims,
+                FromSum<T>(static_cast<double>(outside)), context.pool());
     return {};
   });
 }
@@ -203,9 +212,7 @@ Result<std::unique_ptr<Kernel>> MakeResize(const KernelRequest& request) {
 Result<std::unique_ptr<Kernel>> MakeUpsample(const KernelRequest& request) {
   RULERUN_ASSIGN(const ResizeAttributes attributes, ReadResizeAttributes(*request.attributes, true));
   Request fixed;
-  if (const auto found = request.attributes->find("scales"); found != request.attributes->end()) {
-    if (const auto* floats = std::get_if<std::vector<float>>(&found->second)) fixed.scales = *floats;
-  }
+  fixed.scales = FloatsOr(*request.attributes, "scales", {});
   return MakeKernel([=](KernelContext& context) -> Status {
     Request sizes = fixed;
     if (const Tensor* scales = context.Input(1)) sizes.scales = ToFloats(*scales);
