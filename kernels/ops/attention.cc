@@ -5,6 +5,7 @@
 
 #include "kernels/buffer.h"
 #include "kernels/ops/gemm.h"
+#include "kernels/ops/key_mask.h"
 #include "kernels/ops/op.h"
 #include "kernels/ops/scaled_attention.h"
 
@@ -100,17 +101,19 @@ Status RunAttention(const Attributes& attributes, const PackedMatrix& constant, 
   ScaledAttention job;
   job.batch = sizes.batch;
   job.heads = attributes.heads;
+  job.kv_heads = attributes.heads;
   job.queries = sizes.length;
   job.keys = sizes.past + sizes.length;
-  job.past = sizes.past;
   job.head_size = sizes.hidden / attributes.heads;
   job.v_size = sizes.v_hidden / attributes.heads;
-  job.scale = attributes.scale != 0 ? attributes.scale : 1.0f / std::sqrt(static_cast<float>(job.head_size));
-  job.masked = attributes.masked;
-  job.causal = attributes.causal;
-  job.mask = MaskOf(context, sizes);
-  job.bias = context.Input(5);
-  RULERUN_RETURN_IF_ERROR(CheckMasks(job));
+  KeyMask mask;
+  mask.scale = attributes.scale != 0 ? attributes.scale : 1.0f / std::sqrt(static_cast<float>(job.head_size));
+  mask.masked = attributes.masked;
+  mask.causal = attributes.causal;
+  mask.past = sizes.past;
+  mask.mask = MaskOf(context, sizes);
+  mask.bias = context.Input(5);
+  RULERUN_RETURN_IF_ERROR(ApplyMask(mask, job));
   RULERUN_ASSIGN(const std::vector<float> rows,
                  Project(sizes, *in[0], *in[1], *in[2], constant, job.head_size, context.pool()));
   const auto heads_of = [&](int64_t column, int64_t size) {
@@ -131,9 +134,9 @@ Status RunAttention(const Attributes& attributes, const PackedMatrix& constant, 
   const float* before = past == nullptr ? nullptr : past->data<float>();
   float* keys = present->mutable_data<float>();
   float* values = keys + heads * job.keys * job.head_size;
-  JoinRows(before, job.past, k.data(), job.queries, heads, job.head_size, keys);
-  JoinRows(before == nullptr ? nullptr : before + heads * job.past * job.v_size, job.past, v.data(), job.queries, heads,
-           job.v_size, values);
+  JoinRows(before, sizes.past, k.data(), job.queries, heads, job.head_size, keys);
+  JoinRows(before == nullptr ? nullptr : before + heads * sizes.past * job.v_size, sizes.past, v.data(), job.queries,
+           heads, job.v_size, values);
   job.k = keys;
   job.v = values;
   return Run(job, context.pool());

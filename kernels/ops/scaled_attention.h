@@ -1,38 +1,37 @@
-// softmax(Q K' * scale + bias + mask) V for many heads: what the attention operators share.
+// softmax(Q K') V for many heads: what the attention operators share. How a product becomes a score is theirs.
 #ifndef RULERUN_KERNELS_OPS_SCALED_ATTENTION_H_
 #define RULERUN_KERNELS_OPS_SCALED_ATTENTION_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "engine/base/result.h"
-#include "engine/graph/tensor.h"
 #include "kernels/thread_pool.h"
 
 namespace rulerun {
 
-struct ScaledAttention {
-  int64_t batch = 0, heads = 0;
-  int64_t queries = 0;                // rows of Q, per head
-  int64_t keys = 0;                   // rows of K and V, past ones included
-  int64_t past = 0;                   // how many of those are past ones
-  int64_t head_size = 0, v_size = 0;  // elements in a row of Q and K, and of V
-  const float* q = nullptr;           // [batch, heads, queries, head_size]
-  const float* k = nullptr;           // [batch, heads, keys, head_size]
-  const float* v = nullptr;           // [batch, heads, keys, v_size]
-  float scale = 1;
-  const Tensor* bias = nullptr;  // float [1 or batch, 1 or heads, queries, keys]
-  // int32: [batch] or [2 * batch] (where the keys end, then where they begin), or 0 and 1 for each key as
-  // [batch, keys] or [batch, queries, keys].
-  const Tensor* mask = nullptr;
-  float masked = -10000;    // added where the mask says no
-  bool causal = false;      // a query sees no keys behind it
-  float* y = nullptr;       // [batch, queries, heads, v_size]
-  float* scores = nullptr;  // [batch, heads, queries, keys] before the softmax, or nullptr
+// One row of products of a query with all keys.
+struct ScoreRow {
+  int64_t batch = 0, head = 0, query = 0;
+  float* values = nullptr;
 };
 
-// Whether bias and mask have the shapes that the rest asks for.
-Status CheckMasks(const ScaledAttention& attention);
+struct ScaledAttention {
+  int64_t batch = 0, heads = 0;
+  int64_t kv_heads = 0;               // of K and V; as many heads of Q share each
+  int64_t queries = 0, keys = 0;      // rows of Q, and of K and V, per head
+  int64_t head_size = 0, v_size = 0;  // elements in a row of Q and K, and of V
+  const float* q = nullptr;           // [batch, heads, queries, head_size]
+  const float* k = nullptr;           // [batch, kv_heads, keys, head_size]
+  const float* v = nullptr;           // [batch, kv_heads, keys, v_size]
+  // Makes scores of products: scale, masks. false: the query sees no key, and its output is 0.
+  std::function<bool(const ScoreRow&)> score;
+  bool scaled = true;        // whether it does so with a factor, which ONNX Runtime folds into the product
+  float* weights = nullptr;  // [batch, heads, queries, keys] after the softmax, or nullptr
+  float* y = nullptr;
+  bool heads_first = false;  // y is [batch, heads, queries, v_size], else [batch, queries, heads, v_size]
+};
 
 Status Run(const ScaledAttention& attention, ThreadPool& pool);
 

@@ -138,6 +138,53 @@ TEST(Attention, RefusesWhatDoesNotFit) {
   EXPECT_NE(ErrorOf(Attention(slow)), "");
 }
 
+// Q, K or V as [batch, length, hidden].
+Tensor Rows(const SlowAttention& slow, int64_t which) {
+  Tensor rows(DataType::kFloat, kOutput);
+  for (int64_t i = 0; i < rows.count(); ++i) {
+    const int64_t row = i / kHidden, column = i % kHidden;
+    rows.mutable_data<float>()[i] =
+        static_cast<float>(slow.Projected(which, row / kLength, column / kSize, row % kLength, column % kSize));
+  }
+  return rows;
+}
+
+TEST(MultiHeadAttention, EqualsItsDefinition) {
+  const SlowAttention slow;
+  OpCall call{"MultiHeadAttention", {}, {{"num_heads", kHeads}}, 1, 1, "com.microsoft"};
+  for (const int64_t which : {0, 1, 2}) call.inputs.push_back(Rows(slow, which));
+  ExpectOutput(call, kOutput, slow.Run(kNothing, 0.5), 1e-5);
+  const auto ends = [](int64_t b, int64_t, int64_t, int64_t key) { return key >= 2 - b ? -3.0 : 0.0; };
+  call.inputs.insert(call.inputs.end(), {Tensor(), Int32s({2}, {2, 1})});
+  call.attributes["mask_filter_value"] = -3.0f;
+  ExpectOutput(call, kOutput, slow.Run(ends, 0.5), 1e-5);
+}
+
+TEST(MultiHeadAttention, AddsABiasToItsInputs) {
+  SlowAttention slow;
+  slow.bias = Tensor(DataType::kFloat, {3 * kHidden});
+  OpCall call{"MultiHeadAttention", {}, {{"num_heads", kHeads}}, 1, 1, "com.microsoft"};
+  for (const int64_t which : {0, 1, 2}) call.inputs.push_back(Rows(slow, which));
+  slow.bias = Some({3 * kHidden}, 3);
+  call.inputs.push_back(slow.bias);
+  ExpectOutput(call, kOutput, slow.Run(kNothing, 0.5), 1e-5);
+}
+
+TEST(MultiHeadAttention, GoesOnFromAPast) {
+  SlowAttention slow;
+  OpCall call{"MultiHeadAttention", {}, {{"num_heads", kHeads}}, 1, 3, "com.microsoft"};
+  for (const int64_t which : {0, 1, 2}) call.inputs.push_back(Rows(slow, which));
+  slow.past = Some({2, kBatch, kHeads, 2, kSize}, 7);
+  const auto half = [&](int64_t which) {
+    const float* from = slow.past.data<float>() + which * slow.past.count() / 2;
+    return Tensor::Of<float>({kBatch, kHeads, 2, kSize}, {from, from + slow.past.count() / 2});
+  };
+  call.inputs.insert(call.inputs.end(), {Tensor(), Tensor(), Tensor(), half(0), half(1)});
+  ExpectOutput(call, kOutput, slow.Run(kNothing, 0.5), 1e-5);
+  call.inputs[6] = Some({kBatch, kHeads, 2, kSize + 1}, 1);
+  EXPECT_NE(ErrorOf(call), "");
+}
+
 TEST(EmbedLayerNormalization, AddsAndNormalizes) {
   const Tensor ids = Int32s({1, 2}, {1, 0}), segments = Int32s({1, 2}, {0, 1});
   const Tensor words = Floats({2, 2}, {1, 2, 3, 5}), places = Floats({3, 2}, {0, 1, 2, 0, 9, 9});
