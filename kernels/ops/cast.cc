@@ -1,4 +1,4 @@
-// Cast and CastLike between all number types, bool and strings.
+// Cast and CastLike between all number types, bool and strings; BitCast.
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -185,6 +185,18 @@ Result<std::unique_ptr<Kernel>> MakeCastLike(const KernelRequest& request) {
   });
 }
 
+Result<std::unique_ptr<Kernel>> MakeBitCast(const KernelRequest& request) {
+  const auto type = static_cast<DataType>(IntOr(*request.attributes, "to", 0));
+  return MakeKernel([type](KernelContext& context) -> Status {
+    RULERUN_ASSIGN(const Tensor* x, Required(context, 0));
+    if (BitWidth(type) == 0 || BitWidth(type) != BitWidth(x->type())) {
+      return Invalid("the bits of " + std::string(Name(x->type())) + " are none of a " + std::string(Name(type)));
+    }
+    context.SetOutput(0, x->WithType(type));
+    return {};
+  });
+}
+
 }  // namespace
 
 void Register_ops_cast(KernelRegistry& registry) {
@@ -194,6 +206,7 @@ void Register_ops_cast(KernelRegistry& registry) {
                 DataType::kFloat8E4M3FNUZ, DataType::kFloat8E5M2, DataType::kFloat8E5M2FNUZ, DataType::kInt4,
                 DataType::kUint4, DataType::kInt2, DataType::kUint2});
   AddOp(registry, "Cast", {}, {types}, MakeCast);
+  AddOp(registry, "BitCast", {}, {Types{}}, MakeBitCast);
   AddOp(registry, "CastLike", {}, {types, types}, MakeCastLike);
 }
 

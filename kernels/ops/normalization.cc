@@ -1,4 +1,5 @@
-// BatchNormalization, InstanceNormalization, GroupNormalization, LRN and LpNormalization.
+// BatchNormalization, InstanceNormalization, GroupNormalization, LRN, LpNormalization and
+// MeanVarianceNormalization.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -248,6 +249,51 @@ Result<std::unique_ptr<Kernel>> MakeLpNorm(const KernelRequest& request) {
   });
 }
 
+// y = (x - mean) / deviation over some axes.
+template <typename T>
+void NormalizeOver(const Tensor& x, const std::vector<bool>& reduced, Tensor& y) {
+  // The number of the group that element i belongs to: its index along the axes that stay.
+  const auto group_of = [&](int64_t i) {
+    int64_t group = 0, step = 1;
+    for (size_t a = reduced.size(); a-- > 0; i /= x.dims()[a]) {
+      if (reduced[a]) continue;
+      group += i % x.dims()[a] * step;
+      step *= x.dims()[a];
+    }
+    return static_cast<size_t>(group);
+  };
+  int64_t groups = 1;
+  for (size_t a = 0; a < reduced.size(); ++a) groups *= reduced[a] ? 1 : x.dims()[a];
+  std::vector<double> sums(static_cast<size_t>(groups)), squares(sums.size());
+  for (int64_t i = 0; i < x.count(); ++i) {
+    const auto value = static_cast<double>(x.data<T>()[i]);
+    sums[group_of(i)] += value;
+    squares[group_of(i)] += value * value;
+  }
+  const auto count = static_cast<double>(x.count() / groups);
+  for (int64_t i = 0; i < x.count(); ++i) {
+    const size_t group = group_of(i);
+    const double mean = sums[group] / count, variance = std::max(0.0, squares[group] / count - mean * mean);
+    y.mutable_data<T>()[i] =
+        static_cast<T>((static_cast<double>(x.data<T>()[i]) - mean) / (std::sqrt(variance) + 1e-9));
+  }
+}
+
+Result<std::unique_ptr<Kernel>> MakeMeanVarianceNorm(const KernelRequest& request) {
+  return MakeKernel([given = IntsOr(*request.attributes, "axes", {0, 2, 3})](KernelContext& context) -> Status {
+    RULERUN_ASSIGN(const Tensor* x, Required(context, 0));
+    RULERUN_ASSIGN(const std::vector<int64_t> axes, ResolveAxes(given, x->rank()));
+    std::vector<bool> reduced(x->dims().size());
+    for (const int64_t axis : axes) reduced[static_cast<size_t>(axis)] = true;
+    RULERUN_ASSIGN(Tensor * y, context.Output(0, x->type(), x->dims()));
+    if (x->count() == 0) return {};
+    return Dispatch<float, double>(x->type(), [&]<typename T>(TypeTag<T>) -> Status {
+      NormalizeOver<T>(*x, reduced, *y);
+      return {};
+    });
+  });
+}
+
 }  // namespace
 
 void Register_ops_normalization(KernelRegistry& registry) {
@@ -255,6 +301,7 @@ void Register_ops_normalization(KernelRegistry& registry) {
   AddOp(registry, "BatchNormalization", {}, five, MakeBatchNorm);
   AddOp(registry, "InstanceNormalization", {}, three, MakeInstanceNorm);
   AddOp(registry, "GroupNormalization", {}, three, MakeGroupNorm);
+  AddOp(registry, "MeanVarianceNormalization", {}, {FloatTypes()}, MakeMeanVarianceNorm);
   AddOp(registry, "LRN", {}, {FloatTypes()}, MakeLrn);
   AddOp(registry, "LpNormalization", {}, {FloatTypes()}, MakeLpNorm);
 }

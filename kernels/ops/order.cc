@@ -1,4 +1,4 @@
-// TopK, CumSum and Unique: operators that depend on an order of the elements.
+// TopK, CumSum, CumProd and Unique: operators that depend on an order of the elements.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -80,7 +80,9 @@ Result<std::unique_ptr<Kernel>> MakeTopK(const KernelRequest& request) {
   return MakeKernel([attributes](KernelContext& context) { return RunTopK(context, attributes); });
 }
 
-Result<std::unique_ptr<Kernel>> MakeCumSum(const KernelRequest& request) {
+// Every element with all those before it: sums, or products.
+template <bool kProduct>
+Result<std::unique_ptr<Kernel>> MakeCumulative(const KernelRequest& request) {
   const bool exclusive = IntOr(*request.attributes, "exclusive", 0) != 0;
   const bool reverse = IntOr(*request.attributes, "reverse", 0) != 0;
   return MakeKernel([=](KernelContext& context) -> Status {
@@ -95,12 +97,12 @@ Result<std::unique_ptr<Kernel>> MakeCumSum(const KernelRequest& request) {
         x->type(), [&]<typename T>(TypeTag<T>) -> Status {
           for (int64_t r = 0; r < x->count() / length; ++r) {
             const int64_t start = r / inner * length * inner + r % inner;
-            T sum = 0;
+            T all = kProduct ? T{1} : T{0};
             for (int64_t i = 0; i < length; ++i) {
               const int64_t at = start + (reverse ? length - 1 - i : i) * inner;
-              const T next = Wrapping(sum, x->data<T>()[at], [](auto a, auto b) { return a + b; });
-              y->mutable_data<T>()[at] = exclusive ? sum : next;
-              sum = next;
+              const T next = Wrapping(all, x->data<T>()[at], [](auto a, auto b) { return kProduct ? a * b : a + b; });
+              y->mutable_data<T>()[at] = exclusive ? all : next;
+              all = next;
             }
           }
           return {};
@@ -200,7 +202,8 @@ void Register_ops_order(KernelRegistry& registry) {
   AddOp(registry, "TopK", {}, {NumberTypes(), {DataType::kInt64}}, MakeTopK);
   const Types sums = {DataType::kFloat,  DataType::kDouble, DataType::kInt32,
                       DataType::kUint32, DataType::kInt64,  DataType::kUint64};
-  AddOp(registry, "CumSum", {}, {sums, IndexTypes()}, MakeCumSum);
+  AddOp(registry, "CumSum", {}, {sums, IndexTypes()}, MakeCumulative<false>);
+  AddOp(registry, "CumProd", {}, {sums, IndexTypes()}, MakeCumulative<true>);
   Types unique = NumberTypes();
   unique.insert(unique.end(), {DataType::kBool, DataType::kString});
   AddOp(registry, "Unique", {}, {unique}, MakeUnique);

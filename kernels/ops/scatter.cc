@@ -1,4 +1,4 @@
-// Scatter, ScatterElements and ScatterND with their reductions, in the order of the updates.
+// Scatter, ScatterElements and ScatterND with their reductions, in the order of the updates; TensorScatter.
 #include <algorithm>
 #include <optional>
 
@@ -137,12 +137,43 @@ Result<std::unique_ptr<Kernel>> MakeScatterNd(const KernelRequest& request) {
   });
 }
 
+// TensorScatter: the rows of `update` go into a cache, for each sequence from a place of its own on.
+Result<std::unique_ptr<Kernel>> MakeTensorScatter(const KernelRequest& request) {
+  const int64_t given_axis = IntOr(*request.attributes, "axis", -2);
+  const bool circular = StringOr(*request.attributes, "mode", "linear") == "circular";
+  return MakeKernel([=](KernelContext& context) -> Status {
+    RULERUN_ASSIGN(const Tensor* cache, Required(context, 0));
+    RULERUN_ASSIGN(const Tensor* update, Required(context, 1));
+    const Tensor* starts = context.Input(2);
+    RULERUN_ASSIGN(const int64_t axis, ResolveAxis(given_axis, cache->rank()));
+    Dims wanted = cache->dims();
+    const int64_t room = wanted[static_cast<size_t>(axis)];
+    const int64_t rows = axis < update->rank() ? update->dims()[static_cast<size_t>(axis)] : 0;
+    wanted[static_cast<size_t>(axis)] = rows;
+    if (axis == 0 || update->dims() != wanted || rows > room || update->type() != cache->type() ||
+        (starts != nullptr && starts->dims() != Dims{wanted[0]})) {
+      return Invalid("an update of shape " + DimsText(update->dims()) + " does not fit a cache of shape " +
+                     DimsText(cache->dims()));
+    }
+    const int64_t lines = Product(wanted, 0, axis);
+    std::vector<int64_t> targets;
+    for (int64_t line = 0; line < lines; ++line) {
+      const int64_t start = starts == nullptr ? 0 : starts->data<int64_t>()[line / (lines / wanted[0])];
+      if (start < 0 || (!circular && start + rows > room)) return OutOfRange(start);
+      for (int64_t row = 0; row < rows; ++row) targets.push_back(line * room + (start + row) % room);
+    }
+    RULERUN_ASSIGN(Tensor * y, CopyOfData(context, *cache));
+    return Apply(Reduce::kNone, *update, targets, Product(wanted, axis + 1, cache->rank()), *y);
+  });
+}
+
 }  // namespace
 
 void Register_ops_scatter(KernelRegistry& registry) {
   const std::vector<Types> types = {MovableTypes(), IndexTypes(), MovableTypes()};
   AddOp(registry, "Scatter", {}, types, MakeScatterElements);
   AddOp(registry, "ScatterElements", {}, types, MakeScatterElements);
+  AddOp(registry, "TensorScatter", {}, {MovableTypes(), MovableTypes(), {DataType::kInt64}}, MakeTensorScatter);
   AddOp(registry, "ScatterND", {}, {MovableTypes(), {DataType::kInt64}, MovableTypes()}, MakeScatterNd);
 }
 
