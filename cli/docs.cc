@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/target_options.h"
+#include "engine/base/text.h"
 #include "engine/graph/write_file.h"
 #include "engine/report/docs/rule_docs.h"
 
@@ -128,9 +129,9 @@ Result<int> RunDocs(const Arguments& arguments) {
     return 0;
   }
   const std::vector<std::string> stale = OutOfDate(files, output);
-  std::string text;
-  for (const std::string& name : stale) text += "not up to date: " + output + "/" + name + "\n";
-  RULERUN_RETURN_IF_ERROR(Print(stale.empty() ? output + " is up to date\n" : text));
+  const std::string before = "not up to date: " + output + "/";
+  RULERUN_RETURN_IF_ERROR(
+      Print(stale.empty() ? output + " is up to date\n" : before + Join(stale, "\n" + before) + "\n"));
   return stale.empty() ? 0 : 1;
 }
 

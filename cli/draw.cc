@@ -26,6 +26,7 @@ struct DrawOptions {
   std::string focus;
   int hops = 2;
   bool original = false;
+  bool unfolded = false;
   std::string layout = "own";
 };
 
@@ -102,6 +103,7 @@ Result<Drawing> Part(const Drawing& drawing, const DrawOptions& options) {
 
 Result<Layout> Place(Drawing& drawing, const DrawOptions& options) {
   CutFarEdges(drawing);
+  if (!options.unfolded) FoldIntoColumns(drawing);
   if (options.layout == "graphviz") return LayOutWithGraphviz(drawing);
   return LayOut(drawing);
 }
@@ -151,6 +153,7 @@ Result<int> RunDraw(const Arguments& arguments) {
       ->option_text("NAME");
   app->add_option("--hops", options.hops, "How many edges around --focus [2]")->option_text("N");
   app->add_flag("--original", options.original, "The graph as read instead of the rewritten one; a page has both");
+  app->add_flag("--unfolded", options.unfolded, "One column, however tall, instead of several side by side");
   app->add_option("--layout", options.layout, "own, or graphviz where that is installed [own]")->option_text("NAME");
   AddTargetOptions(*app, options.target);
   RULERUN_ASSIGN(const bool go_on, Parse(*app, arguments));

@@ -88,12 +88,12 @@ void CountOutcomes(const Fates& fates, size_t level, std::map<std::string, Outco
   for (const auto& [op, count] : counts) outcomes[op].count = count;
 }
 
-std::vector<Outcome> Sorted(const RuleSet& rules, std::map<std::string, Outcome> outcomes) {
+std::vector<Outcome> Sorted(const RuleSet& rules, const std::map<std::string, Outcome>& outcomes) {
   std::vector<Outcome> sorted;
-  for (auto& [op, outcome] : outcomes) {
-    outcome.op = op;
-    outcome.group = RulesFor(rules, op).Group();
-    sorted.push_back(std::move(outcome));
+  for (const auto& [op, outcome] : outcomes) {
+    sorted.push_back(outcome);
+    sorted.back().op = op;
+    sorted.back().group = RulesFor(rules, op).Group();
   }
   std::stable_sort(sorted.begin(), sorted.end(), [](const Outcome& a, const Outcome& b) { return a.count > b.count; });
   return sorted;
@@ -148,7 +148,7 @@ Status RunLevels(const Model& model, const RuleSet& rules, const Target& target,
     }
     if (kLevels[i] == Level::kExtended) extended = std::move(rewriting);
   }
-  inspection.outcomes = Sorted(rules, std::move(outcomes));
+  inspection.outcomes = Sorted(rules, outcomes);
   inspection.layout_is_extended = digests[3] == digests[2];
   inspection.all_is_layout = digests[4] == digests[3];
   return {};

@@ -183,7 +183,7 @@ std::string Faults(const Rule& rule) {
 // "platform: arm64, opset: 13": what a test is run for, "" for the usual.
 std::string Given(const RuleTest& test) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : test.facts) parts.push_back(name + ": " + value);
+  for (const auto& [name, value] : test.facts) parts.push_back(Join({name, value}, ": "));
   return Join(parts, ", ");
 }
 

@@ -48,10 +48,11 @@ std::string RangeText(const Tensor& tensor) {
     if (ElementAsDouble(tensor, i) < ElementAsDouble(tensor, low)) low = i;
     if (ElementAsDouble(tensor, i) > ElementAsDouble(tensor, high)) high = i;
   }
-  const std::string least = Element(tensor, low);
+  std::string text = Element(tensor, low);
+  if (tensor.count() == 1) return text;
   const std::string most = Element(tensor, high);
-  if (tensor.count() == 1) return least;
-  return (least == most ? least : least + " … " + most) + " (" + std::to_string(tensor.count()) + " values)";
+  if (most != text) text += " … " + most;
+  return text + " (" + std::to_string(tensor.count()) + " values)";
 }
 
 }  // namespace rulerun

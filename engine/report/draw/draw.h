@@ -20,9 +20,10 @@
 
 namespace rulerun {
 
-// Cuts far edges, lays out with the project's own layout, writes SVG.
+// Cuts far edges, folds a tall drawing, lays out with the project's own layout, writes SVG.
 inline std::string PictureOf(Drawing drawing, const SvgOptions& options = {}) {
   CutFarEdges(drawing);
+  FoldIntoColumns(drawing);
   return ToSvg(drawing, LayOut(drawing), options);
 }
 

@@ -40,6 +40,7 @@ struct Drawing;
 struct DrawnNode {
   Tone tone = Tone::kOther;
   bool marked = false;             // what the picture is about
+  int column = 0;                  // see FoldIntoColumns
   std::string op;                  // with its domain; "" for what is no operator
   std::string name;                // of the node, or of the value that a boundary stands for; may be ""
   std::string title;               // the first line of the box

@@ -22,9 +22,9 @@ constexpr size_t kScaleSlot = 1;    // of Q and DQ
 constexpr size_t kZeroPointSlot = 2;
 
 std::string TypeText(const ValueType& type) {
-  const std::string name = TypeName(type);
-  if (name.empty() || !type.other.empty() || !type.shape) return name;
-  return name + ToString(*type.shape);
+  std::string text = TypeName(type);
+  if (!text.empty() && type.other.empty() && type.shape) text += ToString(*type.shape);
+  return text;
 }
 
 Carries CarriesOf(const ValueType& type) {
@@ -39,7 +39,7 @@ Carries CarriesOf(const ValueType& type) {
 struct Operand {
   std::string label;  // the schema's name of the input
   const Tensor* tensor = nullptr;
-  std::string converted;  // element type behind the Q or DQ, or ""
+  std::string converted;  // " → int8 → float": element types behind each folded Q and DQ
 };
 
 class Drawer {
@@ -69,11 +69,13 @@ class Drawer {
     int slot = 0;
   };
 
-  // A Q or DQ of constants alone, whose results only nodes of this graph read as inputs: a line of theirs says it.
+  // A Q or DQ of constants alone, or of another such one's result, that only nodes of this graph read as input: a line
+  // of theirs says it.
   bool IsFolded(const Node& node) const {
     if (!IsQuantizer(rules_, node.Op()) || graph_.ProducesGraphOutput(node)) return false;
-    const bool constant = std::all_of(node.inputs.begin(), node.inputs.end(),
-                                      [&](ValueId id) { return id == kNoValue || graph_.Constant(id) != nullptr; });
+    const bool constant = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return id == kNoValue || graph_.Constant(id) != nullptr || FoldedProducer(id) != nullptr;
+    });
     const ValueId output = node.output(0);
     return constant && output != kNoValue && !graph_.UsedBySubgraph(output) && graph_.UseCount(output) > 0;
   }
@@ -208,12 +210,19 @@ class Drawer {
     if (const Tensor* tensor = graph_.Constant(id)) return Operand{label, tensor, ""};
     const Node* folded = FoldedProducer(id);
     if (folded == nullptr) return std::nullopt;
-    for (const ValueId read : folded->inputs) {
-      if (read != kNoValue) drawn.names.push_back(graph_.value(read).name);
+    std::string converted;
+    const Tensor* tensor = nullptr;
+    for (; folded != nullptr; folded = FoldedProducer(folded->input(0))) {
+      for (const ValueId read : folded->inputs) {
+        if (read != kNoValue) drawn.names.push_back(graph_.value(read).name);
+      }
+      if (!folded->name.empty()) drawn.names.push_back(folded->name);
+      drawn.ops.push_back(folded->Op());
+      converted.insert(0, " → " + TypeName(graph_.value(folded->output(0)).type));
+      tensor = graph_.Constant(folded->input(0));
     }
-    if (!folded->name.empty()) drawn.names.push_back(folded->name);
-    drawn.ops.push_back(folded->Op());
-    return Operand{label, graph_.Constant(folded->input(0)), TypeName(graph_.value(id).type)};
+    if (tensor == nullptr) return std::nullopt;
+    return Operand{label, tensor, converted};
   }
 
   // The largest first. Scales and zero points of int8 operators are told in the details only.
@@ -227,8 +236,8 @@ class Drawer {
                      [](const Operand& a, const Operand& b) { return a.tensor->count() > b.tensor->count(); });
     for (size_t i = 0; i < operands.size() && i < kShownConstants; ++i) {
       const Operand& operand = operands[i];
-      const std::string converted = operand.converted.empty() ? "" : " → " + operand.converted;
-      drawn.lines.push_back(Elide(operand.label + " ‹" + ShortText(*operand.tensor) + converted + "›", kLongest));
+      drawn.lines.push_back(
+          Elide(operand.label + " ‹" + ShortText(*operand.tensor) + operand.converted + "›", kLongest));
     }
     if (operands.size() > kShownConstants) {
       drawn.lines.push_back("+ " + std::to_string(operands.size() - kShownConstants) + " constants");

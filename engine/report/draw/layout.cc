@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::chrono::seconds kGraphvizLimit{20};
 constexpr double kLabelPadding = 8;
+constexpr double kColumnGap = 70;
 
 using Arrange = std::optional<Arrangement> (*)(const std::vector<Size>& boxes, const std::vector<Link>& links);
 
@@ -32,7 +33,7 @@ class Placer {
       }
       sizes.push_back(SizeOf(drawing.nodes[i], layout.bodies[i], labels[i]));
     }
-    auto arrangement = arrange_(sizes, LinksOf(drawing));
+    auto arrangement = ArrangeColumns(drawing, sizes);
     if (!arrangement) return std::nullopt;
     layout.frame = {0, 0, arrangement->size.width, arrangement->size.height};
     layout.routes = std::move(arrangement->routes);
@@ -51,10 +52,44 @@ class Placer {
   }
 
  private:
-  static std::vector<Link> LinksOf(const Drawing& drawing) {
-    std::vector<Link> links;
-    for (const DrawnEdge& edge : drawing.edges) links.push_back({edge.from, edge.to, edge.from_slot});
-    return links;
+  // Every column by itself, then side by side. Edges lead from a node to another of its column.
+  std::optional<Arrangement> ArrangeColumns(const Drawing& drawing, const std::vector<Size>& sizes) const {
+    int columns = 1;
+    for (const DrawnNode& node : drawing.nodes) columns = std::max(columns, node.column + 1);
+    std::vector<std::vector<size_t>> nodes(static_cast<size_t>(columns));
+    std::vector<std::vector<size_t>> edges(nodes.size());
+    std::vector<size_t> place(sizes.size());  // of a node within its column
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      auto& column = nodes[static_cast<size_t>(drawing.nodes[i].column)];
+      place[i] = column.size();
+      column.push_back(i);
+    }
+    for (size_t i = 0; i < drawing.edges.size(); ++i) {
+      edges[static_cast<size_t>(drawing.nodes[drawing.edges[i].from].column)].push_back(i);
+    }
+    Arrangement whole;
+    whole.centres.resize(sizes.size());
+    whole.routes.resize(drawing.edges.size());
+    for (size_t column = 0; column < nodes.size(); ++column) {
+      std::vector<Size> boxes;
+      std::vector<Link> links;
+      for (const size_t i : nodes[column]) boxes.push_back(sizes[i]);
+      for (const size_t i : edges[column]) {
+        const DrawnEdge& edge = drawing.edges[i];
+        links.push_back({place[edge.from], place[edge.to], edge.from_slot});
+      }
+      auto part = arrange_(boxes, links);
+      if (!part) return std::nullopt;
+      const double x = column == 0 ? 0 : whole.size.width + kColumnGap;
+      for (size_t i = 0; i < boxes.size(); ++i) {
+        whole.centres[nodes[column][i]] = {part->centres[i].x + x, part->centres[i].y};
+      }
+      for (size_t i = 0; i < links.size(); ++i) {
+        for (const Point& point : part->routes[i]) whole.routes[edges[column][i]].push_back({point.x + x, point.y});
+      }
+      whole.size = {x + part->size.width, std::max(whole.size.height, part->size.height)};
+    }
+    return whole;
   }
 
   static Size SizeOf(const DrawnNode& node, const std::vector<Layout>& bodies, const std::vector<std::string>& labels) {

@@ -38,6 +38,11 @@ Result<Layout> LayOutWithGraphviz(const Drawing& drawing);
 inline constexpr int kMostLayers = 60;
 void CutFarEdges(Drawing& drawing, int most_layers = kMostLayers);
 
+// A drawing much taller than wide continues in further columns, as a newspaper does: it is folded where few edges are
+// cut, and a cut edge leads to a box that says where it goes on, and from one that says where it comes from. Columns
+// stand side by side. Does nothing where there is little to fold.
+void FoldIntoColumns(Drawing& drawing);
+
 }  // namespace rulerun
 
 #endif  // RULERUN_ENGINE_REPORT_DRAW_LAYOUT_H_

@@ -90,6 +90,7 @@ std::string Shapes(const std::array<size_t, kTones.size()>& counts) {
   css += Rule(".rr .rr-e", "fill:none");
   css += Rule(".rr .rr-f", "stroke-width:1");
   css += Rule(".rr .rr-m>rect", "stroke-width:3.4");
+  css += Rule(".rr .rr-c>rect", "fill-opacity:.35");
   for (const ToneStyle& style : kToneStyles) {
     if (style.more.empty() || !Uses(counts, style.tone)) continue;
     css += Rule(".rr .rr-" + std::string(Name(style.tone)) + ">rect", std::string(style.more));

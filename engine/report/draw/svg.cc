@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "engine/base/text.h"
 #include "engine/report/draw/escape.h"
 #include "engine/report/draw/measure.h"
 #include "engine/report/draw/style.h"
@@ -61,7 +62,7 @@ std::string ArrowHead(const std::vector<Point>& route) {
 
 std::string Tooltip(const DrawnNode& node) {
   std::string text;
-  for (const auto& [heading, detail] : node.details) text += heading + ": " + detail + "\n";
+  for (const auto& [heading, detail] : node.details) text += Join({heading, ": ", detail, "\n"}, "");
   return text.empty() ? "" : "<title>" + XmlText(text) + "</title>";
 }
 
@@ -111,7 +112,8 @@ class Writer {
     const std::string id = options_.id.empty() ? "" : " id=\"" + options_.id + std::to_string(next_) + "\"";
     ++next_;
     const bool pill = node.op.empty();
-    text_ += "<g class=\"rr-n rr-" + std::string(Name(node.tone)) + (node.marked ? " rr-m" : "") + "\"" + id + ">";
+    text_ += "<g class=\"rr-n rr-" + std::string(Name(node.tone)) + (node.marked ? " rr-m" : "") +
+             (node.bodies.empty() ? "" : " rr-c") + "\"" + id + ">";
     if (options_.tooltips) text_ += Tooltip(node);
     text_ += Rectangle(box, pill ? std::min(box.height / 2, 16.0) : kCorner);
     const double x = box.x + box.width / 2;

@@ -43,11 +43,25 @@ std::vector<size_t> SortTopologically(const Neighbours& neighbours) {
   return order;
 }
 
-// A box that has more readers than sources shortens links where it moves down to them.
+// Boxes that nothing else reads than one chain or tree down to its first reader: it can move as a whole.
+std::vector<char> FindMovable(const Neighbours& neighbours, const std::vector<size_t>& order) {
+  std::vector<char> movable(order.size(), 0);
+  for (const size_t box : order) {
+    const auto& sources = neighbours.in[box];
+    movable[box] = std::all_of(sources.begin(), sources.end(), [&](size_t source) {
+      return movable[source] != 0 && neighbours.out[source].size() == 1;
+    });
+  }
+  return movable;
+}
+
+// A box that has more readers than sources shortens links where it moves down to them; so does a whole tree of boxes.
 void MoveDown(const Neighbours& neighbours, const std::vector<size_t>& order, std::vector<int>& layers) {
+  const std::vector<char> movable = FindMovable(neighbours, order);
   for (auto box = order.rbegin(); box != order.rend(); ++box) {
     const auto& readers = neighbours.out[*box];
-    if (readers.empty() || readers.size() <= neighbours.in[*box].size()) continue;
+    const bool shorter = readers.size() > neighbours.in[*box].size();
+    if (readers.empty() || (!shorter && movable[*box] == 0)) continue;
     int lowest = layers[*box];
     bool first = true;
     for (const size_t reader : readers) {

@@ -45,14 +45,24 @@
     c.scale = scale;
     show();
   };
-  // The whole width, at the top: graphs are tall.
+  // All of it; `enter` shows the beginning instead where all of it would be too small to read.
   const fit = () => {
     const c = camera();
     const { width, height } = area();
-    c.scale = Math.min(1.25, width / c.width);
-    if (c.height * c.scale < height * 1.6) c.scale = Math.min(c.scale, height / c.height);
+    c.scale = Math.min(1.25, width / c.width, height / c.height);
     c.x = (c.width - width / c.scale) / 2;
     c.y = Math.min(0, (c.height - height / c.scale) / 2);
+    show();
+  };
+  const enter = () => {
+    fit();
+    const c = camera();
+    if (c.scale > 0.5 || view().nodes.length === 0) return;
+    const { width } = area();
+    const top = view().nodes.reduce((a, b) => (b.box[1] < a.box[1] || (b.box[1] === a.box[1] && b.box[0] < a.box[0]) ? b : a));
+    c.scale = Math.max(Math.min(0.85, width / c.width), 0.6);
+    c.y = 0;
+    c.x = c.width * c.scale <= width ? (c.width - width / c.scale) / 2 : Math.max(0, Math.min(top.box[0] + top.box[2] / 2 - width / c.scale / 2, c.width - width / c.scale));
     show();
   };
   const centre = (node) => {
@@ -293,7 +303,7 @@
 
   const [label, node] = decodeURIComponent(location.hash.slice(1)).split(":");
   const linked = views.findIndex((v) => v.label === label);
-  views.forEach((v, at) => { open(at); fit(); });
+  views.forEach((v, at) => { open(at); enter(); });
   open(linked >= 0 ? linked : first);
   if (linked >= 0 && view().nodes[Number(node)]) choose(Number(node), true);
 })();

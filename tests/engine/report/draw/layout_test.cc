@@ -140,6 +140,79 @@ TEST(Layout, WhatOnlyFeedsOthersLiesAboveItsReader) {
   EXPECT_THAT(layers, ::testing::ElementsAre(0, 1, 2, 1));
 }
 
+TEST(Layout, ABranchThatNothingElseReadsEndsAboveItsReader) {
+  // 0 → 1 → 2 → 3, and 4 → 5 → 3.
+  const std::vector<int> layers = FindLayers(6, {{0, 1, 0}, {1, 2, 0}, {2, 3, 0}, {4, 5, 0}, {5, 3, 0}});
+  EXPECT_THAT(layers, ::testing::ElementsAre(0, 1, 2, 3, 1, 2));
+}
+
+DrawnNode Node(const std::string& name) {
+  DrawnNode node;
+  node.op = node.title = "Op";
+  node.name = node.subtitle = name;
+  return node;
+}
+
+// Blocks of a chain with a skip around it, one after another.
+Drawing Residual(size_t blocks, size_t length) {
+  Drawing drawing;
+  drawing.nodes.push_back(Node("first"));
+  for (size_t block = 0; block < blocks; ++block) {
+    const size_t start = drawing.nodes.size() - 1;
+    for (size_t i = 0; i < length; ++i) {
+      const size_t last = drawing.nodes.size() - 1;
+      drawing.nodes.push_back(Node("n" + std::to_string(last)));
+      drawing.edges.push_back({last, last + 1, 0, 0, Carries::kFloat, "v" + std::to_string(last), "float"});
+    }
+    drawing.edges.push_back({start, start + length, 0, 1, Carries::kFloat, "v" + std::to_string(start), "float"});
+  }
+  return drawing;
+}
+
+TEST(Fold, ATallDrawingGoesOnInColumnsThatBeginBetweenBlocks) {
+  const size_t length = 12;
+  Drawing drawing = Residual(16, length);
+  const size_t nodes = drawing.nodes.size();
+  const size_t edges = drawing.edges.size();
+  FoldIntoColumns(drawing);
+  int columns = 0;
+  for (const DrawnNode& node : drawing.nodes) columns = std::max(columns, node.column + 1);
+  ASSERT_GT(columns, 2);
+  // A cut costs two boxes and, for the two readers behind it, one edge: one value is cut between two columns.
+  const auto cuts = static_cast<size_t>(columns - 1);
+  EXPECT_EQ(drawing.nodes.size(), nodes + 2 * cuts);
+  EXPECT_EQ(drawing.edges.size(), edges + cuts);
+  for (const DrawnEdge& edge : drawing.edges) {
+    EXPECT_EQ(drawing.nodes[edge.from].column, drawing.nodes[edge.to].column);
+  }
+  for (size_t i = nodes; i < drawing.nodes.size(); ++i) EXPECT_EQ(drawing.nodes[i].tone, Tone::kElsewhere);
+}
+
+TEST(Fold, ColumnsStandSideBySideAndAreOfLikeHeight) {
+  Drawing drawing = Residual(16, 12);
+  const Layout tall = LayOut(drawing);
+  FoldIntoColumns(drawing);
+  const Layout folded = LayOut(drawing);
+  EXPECT_LT(folded.frame.height, tall.frame.height / 2);
+  for (size_t i = 0; i < drawing.nodes.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (drawing.nodes[k].column >= drawing.nodes[i].column) continue;
+      EXPECT_LT(folded.nodes[k].x + folded.nodes[k].width, folded.nodes[i].x);
+    }
+    EXPECT_LE(folded.nodes[i].y + folded.nodes[i].height, folded.frame.height + 1e-6);
+  }
+}
+
+TEST(Fold, WhatIsLowStaysInOneColumn) {
+  Drawing drawing = Residual(2, 5);
+  const size_t nodes = drawing.nodes.size();
+  FoldIntoColumns(drawing);
+  EXPECT_EQ(drawing.nodes.size(), nodes);
+  Drawing nothing;
+  FoldIntoColumns(nothing);
+  EXPECT_TRUE(nothing.nodes.empty());
+}
+
 TEST(Layout, FarEdgesBecomeReferences) {
   Drawing drawing;
   for (size_t i = 0; i < 10; ++i) {
