@@ -34,7 +34,6 @@ SHAPES = {
     'FusedMatMul': 'like MatMul(A, B) if transA = 0, transB = 0, transBatchA = 0, transBatchB = 0',
     'Gelu': UNARY.format('X'),
     'BiasGelu': UNARY.format('A'),
-    'Attention': UNARY.format('input'),
     'FastGelu': UNARY.format('X'),
     'QuickGelu': UNARY.format('X'),
     'SkipLayerNormalization': UNARY.format('input'),

@@ -1,3 +1,4 @@
+#include "engine/graph/checkpoint.h"
 #include "engine/graph/graph_copier.h"
 #include "engine/graph/load.h"
 
@@ -17,28 +18,40 @@ void CopySubgraphs(Node& node, Graph* parent) {
 
 }  // namespace
 
+void GraphCopier::CopyContents(const Graph& from, Graph& to) {
+  to.name_ = from.name_;
+  to.doc_ = from.doc_;
+  to.opsets_ = from.opsets_;
+  to.ir_version_ = from.ir_version_;
+  to.parent_node_ = from.parent_node_;
+  to.values_ = from.values_;
+  to.by_name_ = from.by_name_;
+  to.nodes_.clear();
+  to.nodes_.reserve(from.nodes_.size());
+  for (const auto& node : from.nodes_) {
+    to.nodes_.push_back(node == nullptr ? nullptr : std::make_unique<Node>(*node));
+    if (node != nullptr) CopySubgraphs(*to.nodes_.back(), &to);
+  }
+  to.live_nodes_ = from.live_nodes_;
+  to.inputs_ = from.inputs_;
+  to.outputs_ = from.outputs_;
+  to.name_counter_ = from.name_counter_;
+  to.node_names_ = from.node_names_;
+  to.given_value_names_ = from.given_value_names_;
+  to.given_node_names_ = from.given_node_names_;
+  to.modified_ = from.modified_;
+}
+
 std::unique_ptr<Graph> GraphCopier::Copy(const Graph& graph, Graph* parent) {
   auto copy = std::make_unique<Graph>(graph.opsets_, graph.ir_version_, parent);
-  copy->name_ = graph.name_;
-  copy->doc_ = graph.doc_;
-  copy->parent_node_ = graph.parent_node_;
-  copy->values_ = graph.values_;
-  copy->by_name_ = graph.by_name_;
-  copy->nodes_.reserve(graph.nodes_.size());
-  for (const auto& node : graph.nodes_) {
-    copy->nodes_.push_back(node == nullptr ? nullptr : std::make_unique<Node>(*node));
-    if (node != nullptr) CopySubgraphs(*copy->nodes_.back(), copy.get());
-  }
-  copy->live_nodes_ = graph.live_nodes_;
-  copy->inputs_ = graph.inputs_;
-  copy->outputs_ = graph.outputs_;
-  copy->name_counter_ = graph.name_counter_;
-  copy->node_names_ = graph.node_names_;
-  copy->given_value_names_ = graph.given_value_names_;
-  copy->given_node_names_ = graph.given_node_names_;
-  copy->modified_ = graph.modified_;
+  CopyContents(graph, *copy);
   return copy;
 }
+
+Checkpoint::Checkpoint(Graph& graph) : graph_(graph), saved_(GraphCopier::Copy(graph, graph.parent())) {}
+Checkpoint::~Checkpoint() = default;
+
+void Checkpoint::Restore() { GraphCopier::CopyContents(*saved_, graph_); }
 
 void GraphCopier::ClearModified(Graph& graph) {
   graph.modified_ = false;

@@ -12,6 +12,8 @@ class GraphCopier {
  public:
   // A copy that shares tensor data; subgraphs are copied too.
   static std::unique_ptr<Graph> Copy(const Graph& graph, Graph* parent);
+  // Gives `to`, which keeps its place in an enclosing graph, the contents of `from`.
+  static void CopyContents(const Graph& from, Graph& to);
   // Building a graph is no change of it.
   static void ClearModified(Graph& graph);
 };

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/base/text.h"
+#include "engine/graph/formal_shapes.h"
 #include "engine/graph/graph_builder.h"
 #include "engine/graph/infer.h"
 #include "engine/graph/node_check.h"
@@ -100,7 +101,10 @@ class Resolver {
   // Types and shapes of the outputs, as far as the inference function knows; empty where there is none.
   Result<std::vector<ValueType>> Infer(Scope& scope, const Node& node, const SchemaView& schema) {
     std::vector<ValueType> types;
-    if (schema.onnx == nullptr) return InferLike(scope, node, *schema.ours);
+    if (schema.onnx == nullptr) {
+      return HasOutputShapes(*schema.ours) ? InferWritten(scope, node, *schema.ours)
+                                           : InferLike(scope, node, *schema.ours);
+    }
     NodeContext context(scope, node, node.inputs, SubgraphResolver());
     try {
       schema.onnx->GetTypeAndShapeInferenceFunction()(context);
@@ -110,6 +114,13 @@ class Resolver {
                    "Check the shapes and attributes of the node."};
     }
     for (const onnx::TypeProto& type : context.outputs()) types.push_back(ToValueType(type));
+    return types;
+  }
+
+  // Of an operator that ONNX does not define: the shapes that its schema writes down.
+  static std::vector<ValueType> InferWritten(const Scope& scope, const Node& node, const OpSchema& schema) {
+    std::vector<ValueType> types;
+    for (auto& shape : OutputShapes(scope.graph(), node, schema)) types.push_back({{}, std::move(shape), {}});
     return types;
   }
 

@@ -162,7 +162,10 @@ DataType AllowedTypes::only() const { return static_cast<DataType>(std::countr_z
 const OnnxSchema* FindOnnxSchema(std::string_view domain, std::string_view op_type, int opset_version) {
   static SchemaCache& cache = *new SchemaCache;
   const onnx::OpSchema* schema = Registered(domain, op_type, opset_version);
-  if (schema == nullptr || schema->Deprecated()) return nullptr;
+  if (schema == nullptr) return nullptr;
+  // A deprecated operator that still has a body means what the body says; ONNX Runtime takes those too.
+  const bool has_body = schema->HasFunction() || schema->HasContextDependentFunction();
+  if (schema->Deprecated() && !has_body) return nullptr;
   return cache.Get(*schema);
 }
 

@@ -18,12 +18,25 @@ namespace rulerun {
 inline constexpr int kOldestOpset = 7;
 inline constexpr int kNewestOpset = 26;
 
+// A dimension as a schema writes it: `_`, `4`, `B`, `3 * H`, `D...`; of outputs also `@N`, `@sizes[2]`.
+struct FormalDim {
+  enum class Kind { kAny, kSize, kName, kAttribute };
+  Kind kind = Kind::kAny;
+  std::string name;    // of the dimension or attribute
+  int64_t number = 1;  // kSize: the size; kName: what the dimension is a multiple of; kAttribute: the element of a list
+  bool rest = false;   // any number of dimensions
+  bool listed = false;  // kAttribute: `number` counts
+};
+// Dimension by dimension. Of an output's, the first alternative whose size is known counts.
+using FormalShape = std::vector<std::vector<FormalDim>>;
+
 // A formal input or output.
 struct FormalParameter {
   std::string name;
   std::string type;  // name of a type constraint, or one type's name ("int32")
   bool optional = false;
   bool variadic = false;
+  std::optional<FormalShape> shape;  // ExternalSchemas only
 };
 
 struct AttributeSchema {

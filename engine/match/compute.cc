@@ -170,6 +170,10 @@ Computed NumberOf(const Attribute& attribute) {
   if (const auto* list = std::get_if<std::vector<float>>(&attribute)) {
     return Computed::Known(Tensor::Vector<float>(*list));
   }
+  if (const auto* text = std::get_if<std::string>(&attribute)) return Computed::Known(Tensor({}, {*text}));
+  if (const auto* list = std::get_if<std::vector<std::string>>(&attribute)) {
+    return Computed::Known(Tensor({static_cast<int64_t>(list->size())}, *list));
+  }
   if (const auto* tensor = std::get_if<Tensor>(&attribute)) return Computed::Known(*tensor);
   return Computed::Unknown();
 }

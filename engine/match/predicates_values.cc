@@ -257,6 +257,20 @@ Truth ReadBy(Call& call) {
   });
 }
 
+// {a: [Gemm]}: some node that reads the value has one of these operators.
+Truth Feeds(Call& call) {
+  return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
+    const Graph& graph = call.binding.graph();
+    const auto names = wanted.AsNames().value_or(std::vector<std::string>{});
+    const std::vector<Use>& uses = graph.value(operand.value).uses;
+    const bool fed = std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+      return std::find(names.begin(), names.end(), graph.node(use.node)->Op()) != names.end();
+    });
+    call.detail = NameOf(call, operand) + " feeds none of them";
+    return ToTruth(fed);
+  });
+}
+
 // {x: [Cast]}: the operator of the node that writes the value.
 Truth MadeBy(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
@@ -326,6 +340,7 @@ void AddValuePredicates(Table& table) {
   table["same_rank"] = [](Call& call) { return CompareRanks(call, 0); };
   table["same_shape"] = SameShape;
   table["read_by"] = ReadBy;
+  table["feeds"] = Feeds;
   table["made_by"] = MadeBy;
   table["readers"] = Readers;
   table["one_rank_less"] = [](Call& call) { return CompareRanks(call, 1); };

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "engine/graph/schema.h"
 #include "engine/match/compute.h"
@@ -33,6 +34,22 @@ void SetNumber(Tensor& tensor, int64_t index, double number) {
       return;
     default:
       SetInt(tensor, index, static_cast<int64_t>(number));
+  }
+}
+
+bool SameElement(const Tensor& a, int64_t i, const Tensor& b, int64_t j) {
+  if (a.type() == DataType::kString) return a.strings()[static_cast<size_t>(i)] == b.strings()[static_cast<size_t>(j)];
+  if (IsInteger(a.type())) return ElementAsInt(a, i) == ElementAsInt(b, j);
+  return ElementAsDouble(a, i) == ElementAsDouble(b, j);
+}
+
+void SetElement(Tensor& tensor, int64_t i, const Tensor& from, int64_t j) {
+  if (tensor.type() == DataType::kString) {
+    tensor.mutable_strings()[static_cast<size_t>(i)] = from.strings()[static_cast<size_t>(j)];
+  } else if (IsInteger(tensor.type())) {
+    SetInt(tensor, i, ElementAsInt(from, j));
+  } else {
+    SetNumber(tensor, i, ElementAsDouble(from, j));
   }
 }
 
@@ -174,6 +191,26 @@ Results PackNBitsOf(const Binding& binding, const Call& call, const Operands& op
           Computed::Known(Tensor::Scalar<int64_t>(packed->block_size))};
 }
 
+// Lookup(x, keys, values, otherwise): for each element of x the value beside the last key that equals it.
+Results Lookup(const Operands& operands) {
+  for (const Computed& operand : operands) {
+    if (!Known(operand)) return {operand};
+  }
+  const auto& [x, keys, values, otherwise] =
+      std::tie(operands[0].tensor, operands[1].tensor, operands[2].tensor, operands[3].tensor);
+  if (x.type() != keys.type() || values.type() != otherwise.type() || keys.count() != values.count() ||
+      otherwise.count() != 1) {
+    return {Computed::Unknown()};
+  }
+  Tensor found(values.type(), x.dims());
+  for (int64_t i = 0; i < x.count(); ++i) {
+    int64_t key = keys.count() - 1;
+    while (key >= 0 && !SameElement(x, i, keys, key)) --key;
+    SetElement(found, i, key < 0 ? otherwise : values, std::max<int64_t>(key, 0));
+  }
+  return {Computed::Known(found)};
+}
+
 // PackBits<bits = n>(x): every row of small integers as bytes, the first of a byte in its lowest bits; a row begins
 // with a byte.
 Results PackBits(const Call& call, const Operands& operands) {
@@ -270,6 +307,7 @@ std::vector<Computed> CallTensorFunction(const Binding& binding, const Call& cal
   if (name == "MulAlongAxis") return MulAlongAxis(call, operands);
   if (name == "AsymmetricInt8") return AsymmetricInt8(operands);
   if (name == "PackNBits") return PackNBitsOf(binding, call, operands);
+  if (name == "Lookup") return Lookup(operands);
   if (name == "PackBits") return PackBits(call, operands);
   if (name == "ClipBounds") return ClipBoundsOf(binding, call);
   return {Computed::Unknown(), Computed::Unknown(), Computed::Unknown(), Computed::Unknown(), Computed::Unknown()};

@@ -1,8 +1,12 @@
 #include "engine/pipeline/walk.h"
 
+#include <optional>
+
+#include "engine/graph/checkpoint.h"
 #include "engine/match/conditions.h"
 #include "engine/match/match.h"
 #include "engine/rewrite/rewrite.h"
+#include "engine/ruleset/predicates.h"
 
 namespace rulerun {
 namespace {
@@ -54,6 +58,7 @@ class Walker {
         if (walk_.trace != nullptr) Record(rule, index, TraceEntry::Verdict::kRefused).refusal = match.refusal;
         return false;
       case MatchResult::Kind::kError:
+        if (RefusesInvalid()) return RefuseInvalid(rule, index, match.refusal.message);
         if (walk_.trace != nullptr) Record(rule, index, TraceEntry::Verdict::kError).refusal = match.refusal;
         return Refused(rule, graph_.node(index)->name, match.refusal.message);
       case MatchResult::Kind::kMatched:
@@ -69,7 +74,13 @@ class Walker {
       entry = Entry(rule, index, TraceEntry::Verdict::kFired);
       entry.faults = FaultsOf(rule, binding);
     }
+    std::optional<Checkpoint> before;
+    if (RefusesInvalid()) before.emplace(graph_);
     auto change = Apply(binding);
+    if (!change.ok() && before) {
+      before->Restore();
+      return RefuseInvalid(rule, index, change.error().message);
+    }
     if (!change.ok()) return Refused(rule, node, change.error().message);
     changed_ = true;
     if (walk_.trace == nullptr) return true;
@@ -84,6 +95,16 @@ class Walker {
     }
     walk_.trace->push_back(std::move(entry));
     return true;
+  }
+
+  // `invalid-replacement: refuse`: what ONNX Runtime would build and then fail on is left as it is.
+  bool RefusesInvalid() const { return scope_.rules->refuse_invalid_replacement; }
+
+  bool RefuseInvalid(const Rule& rule, NodeIndex index, const std::string& why) const {
+    if (walk_.trace != nullptr) {
+      Record(rule, index, TraceEntry::Verdict::kRefused).refusal = {std::string(kInvalidReplacement), why, rule.where};
+    }
+    return false;
   }
 
   static std::vector<const Fault*> FaultsOf(const Rule& rule, const Binding& binding) {

@@ -10,11 +10,13 @@
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/walk.h"
 #include "engine/report/canonical.h"
+#include "engine/ruleset/predicates.h"
 
 namespace rulerun {
 namespace {
 
 constexpr int kOpset = 21;
+constexpr int kMlOpset = 4;
 
 std::optional<int64_t> NumberOf(std::string_view text) {
   if (text == "true") return 1;
@@ -36,7 +38,7 @@ Result<Given> ReadGiven(const RuleSet& rules, const RuleTest& test) {
   std::string platform = rules.platforms.empty() ? "" : rules.platforms.begin()->first;
   Level level = Level::kAll;
   Given given;
-  given.opsets = {{"", kOpset}, {"com.microsoft", 1}};
+  given.opsets = {{"", kOpset}, {"com.microsoft", 1}, {"ai.onnx.ml", kMlOpset}};
   for (const auto& [name, value] : test.facts) {
     if (name == "platform") platform = value;
     if (name == "level") level = ParseLevel(value).value_or(level);
@@ -79,13 +81,16 @@ class TestRun {
     MarkOrigins(graph);
     Trace trace;
     const auto changed = WalkGraph(MakeWalk(*given, graph, trace), graph);
+    if (test.kind == RuleTest::Kind::kError && rules_.refuse_invalid_replacement) {
+      return CheckRefused(kInvalidReplacement, trace);
+    }
     if (test.kind == RuleTest::Kind::kError) return changed.ok() ? "stops with an error expected; " + Told(trace) : "";
     if (!changed.ok()) return "stops with an error: " + ToString(changed.error());
     switch (test.kind) {
       case RuleTest::Kind::kBecomes:
         return *changed ? Compare(test, *given, graph) : "expected to fire; " + Told(trace);
       case RuleTest::Kind::kRefused:
-        return CheckRefused(test, trace);
+        return CheckRefused(test.refused, trace);
       default:
         return trace.empty() ? "" : "no match expected; " + Told(trace);
     }
@@ -112,10 +117,10 @@ class TestRun {
     return "refused by " + entry.refusal.check + ": " + entry.refusal.message;
   }
 
-  static std::string CheckRefused(const RuleTest& test, const Trace& trace) {
+  static std::string CheckRefused(std::string_view check, const Trace& trace) {
     const bool as_expected = !trace.empty() && trace.front().verdict == TraceEntry::Verdict::kRefused &&
-                             trace.front().refusal.check == test.refused;
-    return as_expected ? "" : "refused by " + test.refused + " expected; " + Told(trace);
+                             trace.front().refusal.check == check;
+    return as_expected ? "" : "refused by " + std::string(check) + " expected; " + Told(trace);
   }
 
   std::string Compare(const RuleTest& test, const Given& given, Graph& graph) const {

@@ -22,6 +22,9 @@ Computed ConstantOf(const Binding& binding, const AttrValue& value) {
       if (const auto type = ParseDataType(value.text)) {
         return Computed::Known(Tensor::Scalar<int64_t>(static_cast<int64_t>(*type)));
       }
+      if (const auto bound = binding.types.find(value.text); bound != binding.types.end()) {
+        return Computed::Known(Tensor::Scalar<int64_t>(static_cast<int64_t>(bound->second)));
+      }
       return binding.ConstantOf(value.text);
     default:
       return Computed::Unknown();
@@ -54,6 +57,10 @@ Attribute AsKind(const Tensor& tensor, AttributeSchema::Kind kind) {
       return ToFloats(tensor);
     case AttributeSchema::Kind::kTensor:
       return tensor;
+    case AttributeSchema::Kind::kString:
+      return tensor.strings().front();
+    case AttributeSchema::Kind::kStrings:
+      return tensor.strings();
     default:
       return ElementAsInt(tensor, 0);
   }
@@ -87,8 +94,13 @@ std::optional<Attribute> Evaluate(const Binding& binding, const AttrValue& value
   }
   const Computed constant = ConstantOf(binding, value);
   if (constant.state != Computed::State::kKnown || constant.tensor.count() == 0) return std::nullopt;
-  return AsKind(constant.tensor, KindOf(schema, name, constant.tensor));
+  const AttributeSchema::Kind kind = KindOf(schema, name, constant.tensor);
+  const bool text = kind == AttributeSchema::Kind::kString || kind == AttributeSchema::Kind::kStrings;
+  if (text != (constant.tensor.type() == DataType::kString)) return std::nullopt;
+  return AsKind(constant.tensor, kind);
 }
+
+}  // namespace
 
 bool FlagHolds(const Binding& binding, const std::string& flag) {
   if (flag.empty()) return true;
@@ -99,8 +111,6 @@ bool FlagHolds(const Binding& binding, const std::string& flag) {
   }
   return false;
 }
-
-}  // namespace
 
 void SetAttributes(const Binding& binding, const Call& call, const OpSchema* schema, AttributeMap& attributes) {
   for (const AttrPattern& pattern : call.attributes) {

@@ -1,5 +1,6 @@
 // Rewrites of pattern rules: the `replace` block, line by line (language.md 6).
 #include <algorithm>
+#include <set>
 
 #include "engine/graph/resolve.h"
 #include "engine/graph/schema.h"
@@ -23,6 +24,9 @@ class PatternRewriter {
   }
 
   Result<Change> Run() {
+    for (const Statement& statement : rewrite_.statements) {
+      if (!FlagHolds(binding_, statement.flag)) left_out_.insert(&statement);
+    }
     DrawNames();
     for (const Statement& statement : rewrite_.statements) {
       if (statement.each) {
@@ -92,14 +96,15 @@ class PatternRewriter {
   }
 
   bool IsNewLabel(const std::string& name) const {
-    return std::any_of(rewrite_.statements.begin(), rewrite_.statements.end(),
-                       [&](const Statement& statement) { return statement.label == name; });
+    return std::any_of(rewrite_.statements.begin(), rewrite_.statements.end(), [&](const Statement& statement) {
+      return statement.label == name && left_out_.count(&statement) == 0;
+    });
   }
 
   bool IsNewValue(const std::string& name) const {
     if (binding_.values.count(name) > 0) return false;
     return std::any_of(rewrite_.statements.begin(), rewrite_.statements.end(), [&](const Statement& statement) {
-      return statement.kind == Statement::Kind::kCall &&
+      return statement.kind == Statement::Kind::kCall && left_out_.count(&statement) == 0 &&
              std::any_of(statement.outputs.begin(), statement.outputs.end(),
                          [&](const OutputPattern& output) { return output.name == name; });
     });
@@ -133,9 +138,10 @@ class PatternRewriter {
   }
 
   Status RunStatement(Binding& binding, const Statement& statement, Made& made, NodeNames& node_names) {
+    if (left_out_.count(&statement) > 0) return LeaveOut(binding, statement, made);
     switch (statement.kind) {
       case Statement::Kind::kBypass:
-        return Bypass(binding, statement, made);
+        return Bypass(binding, statement.outputs.front().name, statement.alternatives.front().value, made);
       case Statement::Kind::kRename:
         return Rename(binding, statement);
       case Statement::Kind::kCall:
@@ -238,7 +244,7 @@ class PatternRewriter {
       const std::string base =
           (node_name.empty() ? graph_.node(writer)->name : node_name) + "_out" + std::to_string(outputs.size());
       const ValueId id = graph_.AddValue(graph_.UniqueValueName(base));
-      made[output.name] = id;
+      if (output.name != "_") made[output.name] = id;  // nobody's, and every `_` another one
       outputs.push_back(id);
     }
     return outputs;
@@ -253,11 +259,12 @@ class PatternRewriter {
 
   // --- y = x: users of y read x; a graph output y is kept by a copy
 
-  Status Bypass(Binding& binding, const Statement& statement, Made& made) {
-    const std::string& source = statement.alternatives.front().value;
-    const auto from = binding.Operands(statement.outputs.front().name);
+  Status Bypass(Binding& binding, const std::string& result, const std::string& source, Made& made) {
+    const auto from = binding.Operands(result);
     ValueId to = kNoValue;
-    if (binding.IsComputed(source)) {
+    if (const auto found = made.find(source); found != made.end()) {
+      to = found->second;
+    } else if (binding.IsComputed(source)) {
       to = ComputedInitializer(binding, source, made).value_or(kNoValue);
     } else if (const auto operands = binding.Operands(source); operands && !operands->empty()) {
       to = operands->front().value;
@@ -277,6 +284,16 @@ class PatternRewriter {
     auto added = AddMade(binding, std::move(copy));
     if (!added.ok()) return added.error();
     change_.created.push_back(*added);
+    return {};
+  }
+
+  // --- y = Op(x) if flag, without the flag: y is x
+
+  Status LeaveOut(Binding& binding, const Statement& statement, Made& made) {
+    const OperandPattern& passed = statement.alternatives.front().call->operands.front();
+    const std::string& result = statement.outputs.front().name;
+    if (binding.values.count(result) > 0) return Bypass(binding, result, passed.name, made);
+    made[result] = InputOf(binding, passed, made).front();
     return {};
   }
 
@@ -303,6 +320,7 @@ class PatternRewriter {
   std::string provider_;
   Made made_;
   NodeNames node_names_;
+  std::set<const Statement*> left_out_;  // lines whose flag does not hold
   Change change_;
 };
 

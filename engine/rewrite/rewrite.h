@@ -30,6 +30,8 @@ Result<Change> ApplyUnit(Binding& binding, const Rewrite& rewrite);
 
 // Sets, replaces and drops attributes as the text says; kinds follow the operator's schema.
 void SetAttributes(const Binding& binding, const Call& call, const OpSchema* schema, AttributeMap& attributes);
+// Whether the conditions of a rule's flag hold; true for "".
+bool FlagHolds(const Binding& binding, const std::string& flag);
 // The operator of a call, templates expanded: {domain, op}.
 std::pair<std::string, std::string> OperatorOf(const Binding& binding, const Call& call);
 // The initializer that holds computed value `name`, made at the first call under its `names:` entry.

@@ -1,5 +1,6 @@
 // Names: whatever conditions, compute lines and rewrites speak of is declared, and what is declared is used.
 #include <algorithm>
+#include <cctype>
 
 #include "engine/base/text.h"
 #include "engine/ruleset/checks.h"
@@ -230,10 +231,14 @@ class NameChecker {
     }
   }
 
+  // {value: [operators]}
+  static bool AsksForNeighbors(const PredicateInfo& predicate) {
+    return predicate.name == "made_by" || predicate.name == "readers" || predicate.name == "read_by" ||
+           predicate.name == "feeds";
+  }
+
   static Wanted WantedBy(const PredicateInfo& predicate) {
-    if (predicate.name == "made_by" || predicate.name == "readers" || predicate.name == "read_by") {
-      return Wanted::kValue;
-    }
+    if (AsksForNeighbors(predicate)) return Wanted::kValue;
     switch (predicate.args) {
       case ArgKind::kLabels:
       case ArgKind::kLabelToSet:
@@ -265,9 +270,7 @@ class NameChecker {
       if (predicate.args == ArgKind::kValueToValue || predicate.args == ArgKind::kMapOfNumbers) {
         CheckReference(value.scalar, value.where, Wanted::kValue);
       }
-      const bool operators = predicate.name == "op" || predicate.name == "read_by" || predicate.name == "made_by" ||
-                             predicate.name == "readers";
-      if (operators) CheckOperators(value);
+      if (predicate.name == "op" || AsksForNeighbors(predicate)) CheckOperators(value);
       if (predicate.name == "count" && names_->each.count(name) == 0) {
         errors_.Add(condition.where, "'" + name + "' is bound by no 'each' line, so there is nothing to count");
       }
@@ -329,7 +332,9 @@ class NameChecker {
   void CheckValue(const AttrValue& value, const Location& where) {
     if (value.kind == AttrValue::Kind::kCapture) CheckCapture(value.text, where);
     if (value.kind == AttrValue::Kind::kString) CheckText(value.text, where);
-    if (value.kind == AttrValue::Kind::kName && !ParseDataType(value.text)) {
+    const bool type_variable =
+        names_->type_names.count(value.text) > 0 && std::isupper(static_cast<unsigned char>(value.text.front())) != 0;
+    if (value.kind == AttrValue::Kind::kName && !ParseDataType(value.text) && !type_variable) {
       CheckReference(value.text, where, Wanted::kValue);
     }
     for (const AttrValue& item : value.list) CheckValue(item, where);
@@ -362,6 +367,7 @@ class NameChecker {
     }
     std::set<std::string> made;  // values that lines above have made
     for (const Statement& statement : rewrite.statements) {
+      if (!statement.flag.empty()) CheckFlag(statement.flag, statement.where);
       for (const Alternative& alternative : statement.alternatives) {
         if (alternative.call) {
           CheckRewriteCall(*alternative.call, made);
@@ -398,7 +404,7 @@ class NameChecker {
     }
   }
 
-  // A new value that no line reads is most likely a misspelt result.
+  // A new value that no line reads is most likely a misspelt result, unless it stands beside others.
   void CheckMadeAreRead(const Rewrite& rewrite, const std::set<std::string>& made) {
     if (rewrite.kind != Rewrite::Kind::kReplace) return;
     std::set<std::string> read;
@@ -409,11 +415,10 @@ class NameChecker {
       }
     }
     for (const Statement& statement : rewrite.statements) {
-      for (const OutputPattern& output : statement.outputs) {
-        if (made.count(output.name) == 0 || read.count(output.name) > 0 || output.name == "_") continue;
-        errors_.Add(output.where, "the new value '" + output.name + "' is read by no line" +
-                                      DidYouMean(output.name, {names_->values.begin(), names_->values.end()}));
-      }
+      const OutputPattern& output = statement.outputs.front();
+      if (made.count(output.name) == 0 || read.count(output.name) > 0 || output.name == "_") continue;
+      errors_.Add(output.where, "the new value '" + output.name + "' is read by no line" +
+                                    DidYouMean(output.name, {names_->values.begin(), names_->values.end()}));
     }
   }
 

@@ -30,6 +30,21 @@ Count Written(const Call& call, TextMode mode) {
   return count;
 }
 
+// The operands in a tensor function's signature, "y = F<..>(a, b?, ...)".
+Count Taken(std::string_view signature) {
+  Count count;
+  const size_t open = signature.find('(');
+  for (const std::string& operand : Split(signature.substr(open + 1, signature.rfind(')') - open - 1), ',')) {
+    if (operand.find("...") != std::string::npos) {
+      count.most = INT_MAX;
+    } else {
+      ++count.most;
+      if (operand.find('?') == std::string::npos) ++count.least;
+    }
+  }
+  return count;
+}
+
 bool Fits(const OpSchema& schema, const Count& count) {
   const bool variadic = !schema.inputs.empty() && schema.inputs.back().variadic;
   const int most = variadic ? INT_MAX : static_cast<int>(schema.inputs.size());
@@ -66,7 +81,8 @@ class OperatorChecker {
     for (const OperandPattern& operand : call.operands) {
       if (operand.call) CheckCall(*operand.call, mode, 1);
     }
-    if (mode == TextMode::kCompute && FindTensorFunction(call.ops.front()) != nullptr) return;
+    const TensorFunctionInfo* function = FindTensorFunction(call.ops.front());
+    if (mode == TextMode::kCompute && function != nullptr) return CheckFunction(*function, call);
     std::vector<const OpSchema*> all;
     for (const std::string& written : call.ops) {
       for (const std::string& op : WrittenOutOperators(written, names_, rules_.vocabulary)) {
@@ -77,6 +93,14 @@ class OperatorChecker {
       }
     }
     if (!all.empty()) CheckAttributes(call, all);
+  }
+
+  void CheckFunction(const TensorFunctionInfo& function, const Call& call) {
+    const Count taken = Taken(function.signature);
+    const auto written = static_cast<int>(call.operands.size());
+    if (written >= taken.least && written <= taken.most) return;
+    errors_.Add(call.where, "'" + std::string(function.name) + "' does not take " + std::to_string(written) +
+                                (written == 1 ? " operand: " : " operands: ") + std::string(function.signature));
   }
 
   std::vector<const OpSchema*> CheckOperator(const std::string& op, const Call& call, TextMode mode) {

@@ -30,6 +30,8 @@ constexpr auto kPredicates = std::to_array<PredicateInfo>({
      "So many nodes read the value; an outer value is counted where it is defined."},
     {"read_by", ArgKind::kLabelToSet, "{args} must be read by these operators only",
      "Every node that reads the value is one of these operators; no subgraph reads it."},
+    {"feeds", ArgKind::kLabelToSet, "{args} must feed one of these operators",
+     "Some node that reads the value is one of these operators."},
     {"readers", ArgKind::kLabelToSet, "{args} must be read by just these operators",
      "The operators of the nodes that read the value, one for each node; `Shape...` stands for any number of them."},
     {"made_by", ArgKind::kLabelToSet, "{args} must come from another operator",
@@ -137,6 +139,8 @@ constexpr auto kTensorFunctions = std::to_array<TensorFunctionInfo>({
      "Scale and int8 zero point that hold [lo, hi] and 0 in 256 steps."},
     {"PackNBits", "packed, scales, zeros, bits, block = PackNBits<default_block = n>(w, scale, zero?)",
      "A quantized [K, N] matrix in the layout of an n-bit matrix product: N-major, in blocks along K."},
+    {"Lookup", "y = Lookup(x, keys, values, otherwise)",
+     "For each element of x the value beside the last key that equals it; numbers or texts."},
     {"PackBits", "y = PackBits<bits = n>(x)",
      "The low n bits of x's integers in bytes, along the last axis: the first of a byte in its lowest bits, zeros "
      "behind the last."},
@@ -155,6 +159,7 @@ constexpr auto kBuiltinChecks = std::to_array<BuiltinInfo>({
     {"between", "an activation between the node and its Q must be redundant"},
     {"name-clash", "a name is taken in a subgraph"},
     {"cases", "one of the cases must hold"},
+    {kInvalidReplacement, "what the rule builds must be valid (where the rule set says 'invalid-replacement: refuse')"},
 });
 
 template <typename Table>

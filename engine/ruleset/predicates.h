@@ -60,6 +60,8 @@ struct BuiltinInfo {
   std::string_view phrase;
 };
 std::span<const BuiltinInfo> BuiltinChecks();
+// The check that takes the place of an error in a rule set with `invalid-replacement: refuse`.
+inline constexpr std::string_view kInvalidReplacement = "invalid-replacement";
 
 }  // namespace rulerun
 

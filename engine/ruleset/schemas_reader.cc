@@ -3,8 +3,8 @@
 //   domain: com.microsoft
 //   ops:
 //     QLinearOp:
-//       inputs: T x, float x_scale, T x_zero_point?, T rest...
-//       outputs: T y
+//       inputs: T x, float x_scale, T x_zero_point?, T rest...     (may have shapes: T x[B, D..., 3 * H])
+//       outputs: T y                                               (T y[B, H, @size, @sizes[2] | H])
 //       attributes: int axis, float alpha = 0.01, ints pads?       (required, with default, may be absent)
 //       types: {T: [int8, uint8]}
 //       shape: like Op(x, _, rest) if transA = 0                   (of the ONNX operator Op, given these inputs)
@@ -76,6 +76,7 @@ class ListReader {
       FormalParameter parameter;
       parameter.type = Name("a type");
       parameter.name = Name("a name");
+      if (Accept("[")) parameter.shape = Dims();
       parameter.optional = Accept("?");
       parameter.variadic = Accept("...");
       parameters.push_back(std::move(parameter));
@@ -134,6 +135,42 @@ class ListReader {
   }
 
  private:
+  // What stands behind `[`: dimensions, each with its alternatives.
+  FormalShape Dims() {
+    FormalShape shape;
+    while (!AtEnd() && !Accept("]")) {
+      shape.emplace_back();
+      do {
+        shape.back().push_back(OneDim());
+      } while (!AtEnd() && Accept("|"));
+      if (Accept("]")) break;
+      Comma();
+    }
+    return shape;
+  }
+
+  FormalDim OneDim() {
+    FormalDim dim;
+    if (Accept("@")) {
+      dim.kind = FormalDim::Kind::kAttribute;
+      dim.name = Name("an attribute");
+      dim.listed = Accept("[");
+      if (dim.listed) dim.number = Integer();
+      if (dim.listed && !Accept("]")) Fail("expected ']'");
+      return dim;
+    }
+    if (Now().kind == Token::Kind::kInt) {
+      dim.kind = FormalDim::Kind::kSize;
+      dim.number = Integer();
+      if (dim.number < 0 || (dim.number == 0 && Now().text == "*")) Fail("a size is not below 0, a factor above 0");
+      if (!Accept("*")) return dim;
+    }
+    dim.name = Name("a dimension");
+    dim.kind = dim.name == "_" ? FormalDim::Kind::kAny : FormalDim::Kind::kName;
+    dim.rest = Accept("...");
+    return dim;
+  }
+
   int64_t Integer() {
     int64_t value = 0;
     const std::string& text = Now().text;
@@ -211,6 +248,44 @@ void CheckParameterTypes(const std::vector<FormalParameter>& parameters, const O
   }
 }
 
+std::vector<std::string> NamesOfDimensions(const std::vector<FormalParameter>& parameters) {
+  std::vector<std::string> names;
+  for (const FormalParameter& parameter : parameters) {
+    for (const auto& alternatives : parameter.shape.value_or(FormalShape())) {
+      for (const FormalDim& dim : alternatives) {
+        if (dim.kind == FormalDim::Kind::kName) names.push_back(dim.name);
+      }
+    }
+  }
+  return names;
+}
+
+// Dimensions of outputs come from inputs and attributes; one shape has at most one `...`.
+void CheckDimensions(const OpSchema& schema, const Location& where, Diagnostics& errors) {
+  const std::vector<std::string> bound = NamesOfDimensions(schema.inputs);
+  for (const std::string& name : NamesOfDimensions(schema.outputs)) {
+    if (std::find(bound.begin(), bound.end(), name) != bound.end()) continue;
+    errors.Add(where, "no input has a dimension '" + name + "'" + DidYouMean(name, bound));
+  }
+  for (const auto* parameters : {&schema.inputs, &schema.outputs}) {
+    for (const FormalParameter& parameter : *parameters) {
+      int rests = 0;
+      for (const auto& alternatives : parameter.shape.value_or(FormalShape())) {
+        for (const FormalDim& dim : alternatives) {
+          rests += dim.rest ? 1 : 0;
+          if (dim.kind != FormalDim::Kind::kAttribute) continue;
+          if (schema.attributes.count(dim.name) == 0) errors.Add(where, "there is no attribute '" + dim.name + "'");
+        }
+        if (parameters == &schema.inputs &&
+            (alternatives.size() > 1 || alternatives.front().kind == FormalDim::Kind::kAttribute)) {
+          errors.Add(where, "the shape of input '" + parameter.name + "' names dimensions only");
+        }
+      }
+      if (rests > 1) errors.Add(where, "'" + parameter.name + "' has '...' more than once");
+    }
+  }
+}
+
 int LeastCount(const std::vector<FormalParameter>& parameters) {
   int least = 0;
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -240,6 +315,7 @@ void ReadSchema(const std::string& name, const Yaml& map, const std::string& dom
   if (const Yaml* type = map.Get("type")) ListReader(*type, errors).OutputType(schema);
   CheckParameterTypes(schema.inputs, schema, map.where, errors);
   CheckParameterTypes(schema.outputs, schema, map.where, errors);
+  CheckDimensions(schema, map.where, errors);
   if (!schema.like.empty() && SinceVersions("", schema.like).empty()) {
     errors.Add(map.Get("shape")->where,
                "ONNX has no operator '" + schema.like + "'" + DidYouMean(schema.like, OnnxOperators()));

@@ -120,6 +120,10 @@ class Parser {
     ParseAlternatives(statement.alternatives);
     if (quantized || group) Expect(")");
     ParseRepeat(statement);
+    if (mode_ == TextMode::kReplace && IsWord("if") && IsName(1) && !IsSign("=", 1)) {
+      ++at_;
+      statement.flag = ParseName("a flag");
+    }
     CheckRightSide(statement);
   }
 
@@ -142,6 +146,9 @@ class Parser {
     const bool many = statement.alternatives.size() > 1;
     const bool several_allowed = mode_ == TextMode::kMatch || mode_ == TextMode::kUnit;
     if (many && !several_allowed) return Fail(statement.where, "alternatives are for `match` and `unit`");
+    if (!statement.flag.empty() && !PassesOn(statement)) {
+      return Fail(statement.where, "a line with 'if' has one result and a first operand that takes its place");
+    }
     if (many || statement.alternatives[0].call) return;
     if (mode_ != TextMode::kReplace) {
       return Fail(statement.alternatives[0].where, "expected a call, as in " + statement.alternatives[0].value + "(x)");
@@ -151,6 +158,12 @@ class Parser {
       Fail(statement.where, "'" + statement.outputs[0].name + " = " + statement.alternatives[0].value +
                                 "' takes one value and no label: it is no node");
     }
+  }
+
+  static bool PassesOn(const Statement& statement) {
+    const auto& call = statement.alternatives[0].call;
+    return call && !statement.each && statement.outputs.size() == 1 && !call->operands.empty() &&
+           call->operands[0].kind == OperandPattern::Kind::kName;
   }
 
   OutputPattern ParseOutput() {

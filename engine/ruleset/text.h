@@ -122,6 +122,7 @@ struct Statement {
   std::string renamed_to;                 // of kRename
   char repeat = 0;                        // '?' the node may be missing, '*' any chain of them, 0
   bool first = false;                     // the lowest-indexed candidate or none
+  std::string flag;                       // replace: `if FLAG`, without it the result is the first operand
   Quantized quantized = Quantized::kNo;
   Location where;
 };

@@ -143,6 +143,7 @@ std::string ToString(const Statement& statement) {
   if (statement.kind == Statement::Kind::kRename) return text + " => " + statement.renamed_to;
   if (!outputs.empty()) text += " = ";
   text += RightSide(statement);
+  if (!statement.flag.empty()) text += " if " + statement.flag;
   return statement.first ? text + " first" : text;
 }
 

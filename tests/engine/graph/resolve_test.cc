@@ -142,6 +142,76 @@ TEST(Resolve, ExternalSchemasGiveTypesAndShapes) {
   EXPECT_EQ(TypeText(*odd.graph, "c"), "int8");
 }
 
+FormalDim NamedDim(const std::string& name, int64_t factor = 1, bool rest = false) {
+  FormalDim dim;
+  dim.kind = FormalDim::Kind::kName;
+  dim.name = name;
+  dim.number = factor;
+  dim.rest = rest;
+  return dim;
+}
+
+FormalDim AttributeDim(const std::string& name, std::optional<int64_t> element = std::nullopt) {
+  FormalDim dim;
+  dim.kind = FormalDim::Kind::kAttribute;
+  dim.name = name;
+  dim.listed = element.has_value();
+  dim.number = element.value_or(1);
+  return dim;
+}
+
+// x[D..., _], b[3 * H]? -> y[D..., @sizes[1] | H], n[@count, 7]?
+ExternalSchemas WrittenShapes() {
+  OpSchema schema;
+  schema.op_type = "Fuse";
+  schema.domain = "com.microsoft";
+  schema.inputs = {Formal("x", "T"), Formal("b", "T")};
+  schema.inputs[0].shape = FormalShape{{NamedDim("D", 1, true)}, {FormalDim{}}};
+  schema.inputs[1].shape = FormalShape{{NamedDim("H", 3)}};
+  schema.inputs[1].optional = true;
+  schema.outputs = {Formal("y", "T"), Formal("n", "int32")};
+  schema.outputs[0].shape = FormalShape{{NamedDim("D", 1, true)}, {AttributeDim("sizes", 1), NamedDim("H")}};
+  FormalDim seven;
+  seven.kind = FormalDim::Kind::kSize;
+  seven.number = 7;
+  schema.outputs[1].shape = FormalShape{{AttributeDim("count")}, {seven}};
+  schema.outputs[1].optional = true;
+  schema.min_inputs = 1;
+  schema.min_outputs = 1;
+  schema.types["T"] = {DataType::kFloat};
+  for (const auto& [name, kind] :
+       {std::pair("sizes", AttributeSchema::Kind::kInts), std::pair("count", AttributeSchema::Kind::kInt)}) {
+    schema.attributes[name].kind = kind;
+  }
+  ExternalSchemas schemas;
+  schemas.Add(schema);
+  return schemas;
+}
+
+TEST(Resolve, ExternalSchemasWriteShapesDown) {
+  const auto shape_of_y = [](const std::string& text) { return TypeText(*Parse(text, WrittenShapes()).graph, "y"); };
+  EXPECT_EQ(shape_of_y("g (float[N,2,4] x, float[6] b) => (y) { y = com.microsoft.Fuse(x, b) }"), "float[N, 2, 2]");
+  EXPECT_EQ(shape_of_y("g (float[4] x, float[6] b) => (y) { y = com.microsoft.Fuse(x, b) }"), "float[2]");
+  EXPECT_EQ(shape_of_y("g (float[4] x) => (y) { y = com.microsoft.Fuse<sizes = [1, 5]>(x) }"), "float[5]");
+  // No multiple of three: how much is a third of it?
+  EXPECT_EQ(shape_of_y("g (float[3,4] x, float[5] b) => (y) { y = com.microsoft.Fuse(x, b) }"), "float[3, ?]");
+  // Nothing says how long the last dimension is; a scalar has none to leave out.
+  EXPECT_EQ(shape_of_y("g (float[3,4] x) => (y) { y = com.microsoft.Fuse(x) }"), "float");
+  EXPECT_EQ(shape_of_y("g (float[3,4] x) => (y) { y = com.microsoft.Fuse<sizes = [1]>(x) }"), "float");
+  EXPECT_EQ(shape_of_y("g (float x, float[6] b) => (y) { y = com.microsoft.Fuse(x, b) }"), "float");
+  const Model two = Parse("g (float[4] x) => (y, n) { y, n = com.microsoft.Fuse<count = 2>(x) }", WrittenShapes());
+  EXPECT_EQ(TypeText(*two.graph, "n"), "int32[2, 7]");
+}
+
+TEST(Resolve, DeprecatedOperatorsWithABodyAreLetPass) {
+  const auto model = ParseModelText(
+      "g (float[1,4,3] x, float[2] s, float[2] b) => (y) { y = GroupNormalization<num_groups = 2>(x, s, b) }",
+      {{"", 18}}, {});
+  ASSERT_TRUE(model.ok()) << ToString(model.error());
+  EXPECT_EQ(TypeText(*model->graph, "y"), "float");
+  EXPECT_FALSE(ParseModelText("g (float[1,4] x, float[2] s) => (y) { y = Upsample(x, s) }", {{"", 10}}, {}).ok());
+}
+
 TEST(Resolve, ExternalSchemasMayFillGapsOfOnnx) {
   OpSchema old;
   old.op_type = "LayerNormalization";  // ONNX has it since 17 only

@@ -32,7 +32,7 @@ TEST_P(Shipped, GraphsOfTestsAreOnnx) {
   for (const auto& [key, file] : rules->files) {
     for (const auto& rule : file.rules) {
       for (const RuleTest& test : rule->tests) {
-        OpsetMap opsets{{"", 25}, {"com.microsoft", 1}};
+        OpsetMap opsets{{"", 25}, {"com.microsoft", 1}, {"ai.onnx.ml", 4}};
         for (const auto& [name, value] : test.facts) {
           if (name == "opset") opsets[""] = std::stoi(value);
         }
@@ -112,6 +112,11 @@ TEST(Ort130, ExternalSchemasSayShapesAndTypes) {
   ASSERT_NE(pool, nullptr);
   ASSERT_EQ(pool->like_if.size(), 1U);
   EXPECT_EQ(pool->like_if[0].first, "channels_last");
+  const OpSchema* attention = rules->schemas.Find("com.microsoft", "Attention");
+  ASSERT_NE(attention, nullptr);
+  EXPECT_EQ(attention->inputs[2].shape->front().front().number, 3);
+  EXPECT_EQ(attention->outputs[0].shape->back().front().name, "qkv_hidden_sizes");
+  EXPECT_EQ(attention->outputs[0].shape->back().back().name, "H");
   const OpSchema* gemm = rules->schemas.Find("com.microsoft", "QGemm");
   ASSERT_NE(gemm, nullptr);
   EXPECT_EQ(gemm->output_type_of, 8);

@@ -23,8 +23,8 @@ ExternalSchemas NchwcSchemas() {
     OpSchema schema;
     schema.op_type = op;
     schema.domain = "com.microsoft.nchwc";
-    schema.inputs.assign(4, {"x", "float", true, false});
-    schema.outputs.push_back({"y", "float", false, false});
+    schema.inputs.assign(4, {"x", "float", true, false, {}});
+    schema.outputs.push_back({"y", "float", false, false, {}});
     schema.min_outputs = 1;
     schema.unchecked_attributes = true;
     schemas.Add(std::move(schema));
