@@ -25,6 +25,7 @@ T Times(T a, T b) {
 // Each reduction: a start value, what becomes of one element, how two results combine, and what is made of the last.
 struct SumOp {
   static constexpr bool kAdds = true;  // a plain sum
+  static constexpr bool kFast = true;  // ONNX Runtime has fast ways for some shapes, which show in the order of sums
   template <typename T>
   static T Start() {
     return 0;
@@ -52,7 +53,7 @@ struct MeanOp : SumOp {
 };
 
 struct ProdOp : SumOp {
-  static constexpr bool kAdds = false;
+  static constexpr bool kAdds = false, kFast = false;
   template <typename T>
   static T Start() {
     return 1;
@@ -96,7 +97,7 @@ struct MinOp : SumOp {
 };
 
 struct L1Op : SumOp {
-  static constexpr bool kAdds = false;
+  static constexpr bool kAdds = false, kFast = false;
   template <typename T>
   static T Map(T x) {
     if constexpr (std::is_floating_point_v<T>) return std::abs(x);
@@ -105,7 +106,7 @@ struct L1Op : SumOp {
 };
 
 struct SumSquareOp : SumOp {
-  static constexpr bool kAdds = false;
+  static constexpr bool kAdds = false, kFast = false;
   template <typename T>
   static T Map(T x) {
     return Times(x, x);
@@ -120,6 +121,7 @@ struct L2Op : SumSquareOp {
 };
 
 struct LogSumOp : SumOp {
+  static constexpr bool kAdds = false, kFast = false;
   template <typename T>
   static T Finish(T acc, int64_t) {
     return static_cast<T>(std::log(acc));
@@ -193,9 +195,15 @@ void ReduceAll(const Reduction& plan, const T* x, T* y, ThreadPool& pool) {
     ReduceLogSumExp(plan, x, y, pool);
   } else if (plan.contiguous_outputs()) {
     ReduceRows<Op>(plan, x, y, pool);
-  } else if (plan.contiguous_inputs()) {
+  } else if (plan.contiguous_inputs() && (Op::kFast || plan.everything())) {
     plan.ForEachInputRow(pool, [&](int64_t output, int64_t first) {
       y[output] = Op::template Finish<T>(ReduceStretch<Op>(x, first, plan.reduced_count()), plan.reduced_count());
+    });
+  } else if (plan.outer_and_inner() && Op::kFast) {
+    plan.ForEachStretch(pool, [&](int64_t output, auto for_each) {
+      T acc = Op::template Start<T>();
+      for_each([&](int64_t i) { acc = Op::Combine(acc, ReduceStretch<Op>(x, i, plan.inner_count())); });
+      y[output] = Op::template Finish<T>(acc, plan.reduced_count());
     });
   } else {
     plan.ForEachOutput(pool, [&](int64_t output, auto for_each) {

@@ -11,6 +11,7 @@ Result<Reduction> Reduction::Make(const Dims& dims, const std::vector<int64_t>& 
   for (const int64_t axis : resolved) reduce[static_cast<size_t>(axis)] = true;
   const std::vector<int64_t> strides = DenseStrides(dims);
   Reduction plan;
+  plan.everything_ = axes.empty() || axes.size() == dims.size();
   for (size_t i = 0; i < dims.size(); ++i) {
     std::vector<Axis>& group = reduce[i] ? plan.reduced_ : plan.kept_;
     (reduce[i] ? plan.reduced_count_ : plan.output_count_) *= dims[i];

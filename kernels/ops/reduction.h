@@ -22,6 +22,10 @@ class Reduction {
   // The innermost axis survives: outputs come in rows whose inputs are rows as well.
   bool contiguous_outputs() const { return !kept_.empty() && kept_.back().stride == 1 && kept_.back().size > 1; }
 
+  bool everything() const { return everything_; }  // there are no axes that stay, not even of size 1
+  // An axis that stays, between two that do not: several stretches of neighbours go into each output.
+  bool outer_and_inner() const { return kept_.size() == 1 && reduced_.size() == 2 && reduced_.back().stride == 1; }
+  int64_t inner_count() const { return reduced_.back().size; }
   // One stretch of neighbours goes into each output.
   bool contiguous_inputs() const { return reduced_.size() == 1 && reduced_[0].stride == 1; }
   // One axis in the middle of others is reduced.
@@ -42,6 +46,19 @@ class Reduction {
       for (int64_t output = begin; output < end; ++output) {
         const int64_t base = Offset(kept_, kept_.size(), output);
         f(output, [&](auto g) { Visit(base, g); });
+      }
+    });
+  }
+
+  // f(output index, for_each), where for_each(g) calls g(index of the first input of a stretch of inner_count()).
+  template <typename F>
+  void ForEachStretch(ThreadPool& pool, F f) const {
+    pool.ParallelFor(output_count_, Grain(reduced_count_), [&](int64_t begin, int64_t end) {
+      for (int64_t output = begin; output < end; ++output) {
+        const int64_t base = Offset(kept_, kept_.size(), output);
+        f(output, [&](auto g) {
+          for (int64_t o = 0; o < reduced_.front().size; ++o) g(base + o * reduced_.front().stride);
+        });
       }
     });
   }
@@ -87,6 +104,7 @@ class Reduction {
   Dims dims_;
   int64_t output_count_ = 1;
   int64_t reduced_count_ = 1;
+  bool everything_ = false;
   std::vector<Axis> kept_;     // merged
   std::vector<Axis> reduced_;  // merged, never empty
 };

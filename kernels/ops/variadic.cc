@@ -70,8 +70,8 @@ Status Mean(KernelContext& context) {
   return Dispatch<float, double>(first->type(), [&]<typename T>(TypeTag<T>) -> Status {
     RULERUN_ASSIGN(Tensor sum, Fold<T>(context, Plus()));
     RULERUN_ASSIGN(Tensor * y, context.Output(0, sum.type(), sum.dims()));
-    const T count = static_cast<T>(context.InputCount());
-    for (int64_t i = 0; i < sum.count(); ++i) y->mutable_data<T>()[i] = sum.data<T>()[i] / count;
+    const T share = T{1} / static_cast<T>(context.InputCount());
+    for (int64_t i = 0; i < sum.count(); ++i) y->mutable_data<T>()[i] = sum.data<T>()[i] * share;
     return {};
   });
 }
