@@ -1,5 +1,6 @@
 #include "engine/pipeline/walk.h"
 
+#include <map>
 #include <optional>
 
 #include "engine/graph/checkpoint.h"
@@ -16,20 +17,35 @@ class Walker {
   Walker(const Walk& walk, Graph& graph) : walk_(walk), graph_(graph), scope_(walk.scope) { scope_.graph = &graph; }
 
   Result<bool> Run() {
+    const size_t told = walk_.trace == nullptr ? 0 : walk_.trace->size();
+    while (true) {
+      RULERUN_RETURN_IF_ERROR(WalkOnce());
+      if (!spoilt_) return changed_;
+      // Walks are the same every time, so this one gets to where it went wrong, and goes on from there.
+      before_->Restore();
+      if (walk_.trace != nullptr) walk_.trace->resize(told);
+      spoilt_ = false;
+      changed_ = false;
+    }
+  }
+
+ private:
+  Status WalkOnce() {
     for (const NodeIndex index : TopologicalOrder(graph_)) {
       if (graph_.node(index) == nullptr) continue;
       if (walk_.recurse == Stage::Recurse::kBefore) RULERUN_RETURN_IF_ERROR(Recurse(index));
       RULERUN_RETURN_IF_ERROR(Visit(index));
+      if (spoilt_) return {};
       if (walk_.recurse == Stage::Recurse::kAfter && graph_.node(index) != nullptr) {
         RULERUN_RETURN_IF_ERROR(Recurse(index));
       }
     }
-    return changed_;
+    return {};
   }
 
- private:
   Status Recurse(NodeIndex index) {
     for (Graph* subgraph : graph_.Subgraphs(*graph_.node(index))) {
+      KeepForUndoing();
       auto changed = WalkGraph(walk_, *subgraph);
       if (!changed.ok()) return changed.error();
       if (*changed) graph_.RefreshImplicit(index);
@@ -44,7 +60,7 @@ class Walker {
       if (scope_.target->disabled.count(rule->name) > 0) continue;
       auto fired = Try(*rule, index);
       if (!fired.ok()) return fired.error();
-      if (*fired && !walk_.visit_all) return {};
+      if (spoilt_ || (*fired && !walk_.visit_all)) return {};
     }
     return {};
   }
@@ -68,18 +84,20 @@ class Walker {
   }
 
   Result<bool> Fire(const Rule& rule, NodeIndex index, Binding& binding) {
+    const auto invalid = invalid_.find({&rule, index});
+    if (invalid != invalid_.end()) return RefuseInvalid(rule, index, invalid->second);
     const std::string node = graph_.node(index)->name;
     TraceEntry entry;
     if (walk_.trace != nullptr) {
       entry = Entry(rule, index, TraceEntry::Verdict::kFired);
       entry.faults = FaultsOf(rule, binding);
     }
-    std::optional<Checkpoint> before;
-    if (RefusesInvalid()) before.emplace(graph_);
+    KeepForUndoing();
     auto change = Apply(binding);
-    if (!change.ok() && before) {
-      before->Restore();
-      return RefuseInvalid(rule, index, change.error().message);
+    if (!change.ok() && RefusesInvalid()) {
+      invalid_.emplace(std::pair(&rule, index), change.error().message);
+      spoilt_ = true;
+      return false;
     }
     if (!change.ok()) return Refused(rule, node, change.error().message);
     changed_ = true;
@@ -97,8 +115,13 @@ class Walker {
     return true;
   }
 
-  // `invalid-replacement: refuse`: what ONNX Runtime would build and then fail on is left as it is.
+  // --- `invalid-replacement: refuse`: what ONNX Runtime would build and then fail on is left as it is
+
   bool RefusesInvalid() const { return scope_.rules->refuse_invalid_replacement; }
+
+  void KeepForUndoing() {
+    if (RefusesInvalid() && !before_) before_.emplace(graph_);
+  }
 
   bool RefuseInvalid(const Rule& rule, NodeIndex index, const std::string& why) const {
     if (walk_.trace != nullptr) {
@@ -145,6 +168,9 @@ class Walker {
   Graph& graph_;
   MatchScope scope_;
   bool changed_ = false;
+  std::optional<Checkpoint> before_;                                  // the first change of this walk
+  std::map<std::pair<const Rule*, NodeIndex>, std::string> invalid_;  // rewrites that went wrong, and why
+  bool spoilt_ = false;                                               // by the last of them
 };
 
 }  // namespace
