@@ -128,7 +128,7 @@
     else if (!box) choose(-1, false);
   });
   document.addEventListener("keydown", (event) => {
-    if (event.target.matches("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches?.("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = 80 / camera().scale;
     const steps = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step], PageUp: [0, -8 * step], PageDown: [0, 8 * step] };
     if (event.key === "+" || event.key === "=") zoom(1.25);
