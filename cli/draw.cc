@@ -76,15 +76,22 @@ Result<Drawn> DrawBoth(const DrawOptions& options, const Setup& setup) {
   RULERUN_ASSIGN(Model model, LoadModel(options.model, setup.rules->schemas));
   MarkOrigins(*model.graph);
   const std::vector<OriginalNode> original = ListNodes(*model.graph, *setup.rules);
+  const std::string name = std::filesystem::path(options.model).filename().string();
   Drawn drawn;
   drawn.before = DrawGraph(*model.graph, *setup.rules);
   Trace trace;
-  RULERUN_RETURN_IF_ERROR(RunPipeline(model, *setup.rules, setup.target, KernelRegistry::Default(), &trace));
+  const Status status = RunPipeline(model, *setup.rules, setup.target, KernelRegistry::Default(), &trace);
+  if (!status.ok()) {
+    // The graph as read can still be looked at.
+    if (!options.original || status.error().kind != ErrorKind::kRefused) return status.error();
+    PrintWarning("coloured by element types alone, since ONNX Runtime refuses the model: " + ToString(status.error()));
+    drawn.before.title = name + ", as read";
+    return drawn;
+  }
   drawn.after = DrawGraph(*model.graph, *setup.rules);
   const Fates fates = FindFates(original, *model.graph, trace, *setup.rules, setup.target);
   ColourOriginal(fates, drawn.before);
   ColourRewritten(fates, drawn.after);
-  const std::string name = std::filesystem::path(options.model).filename().string();
   const std::string target =
       setup.rules->id + ", " + std::string(Name(setup.target.level)) + ", " + setup.target.platform->name;
   drawn.before.title = name + ", as read; what becomes of it: " + target;
@@ -115,14 +122,15 @@ Result<std::string> Page(const Drawn& drawn, const DrawOptions& options) {
   if (!before.ok() && !after.ok()) return (options.original ? before : after).error();
   std::vector<View> views;
   const auto add = [&](const std::string& label, Result<Drawing>& drawing) -> Status {
-    if (!drawing.ok()) return {};
+    if (!drawing.ok() || drawing->nodes.empty()) return {};
     RULERUN_ASSIGN(Layout layout, Place(*drawing, options));
     views.push_back({label, std::move(*drawing), std::move(layout)});
     return {};
   };
   RULERUN_RETURN_IF_ERROR(add("before", before));
   RULERUN_RETURN_IF_ERROR(add("after", after));
-  return ToHtml(drawn.after.title, views, options.original ? 0 : views.size() - 1);
+  const std::string& title = drawn.after.nodes.empty() ? drawn.before.title : drawn.after.title;
+  return ToHtml(title, views, options.original || views.empty() ? 0 : views.size() - 1);
 }
 
 Result<std::string> Write(const Drawn& drawn, const DrawOptions& options, Format format) {

@@ -62,6 +62,20 @@ TEST(Draw, TwiceTheSameBytes) {
   EXPECT_EQ(ReadFile(folder.File("1.html")), ReadFile(folder.File("2.html")));
 }
 
+TEST(Draw, AModelThatIsRefusedCanBeDrawnAsRead) {
+  const TemporaryFolder folder;
+  const std::string rules =
+      folder.Write("never.yaml", "ruleset: never\nextends: ort130\nrules: [{override: 2DQ, cases: null, error: no}]\n");
+  const std::string model = SampleModel("convnet-qdq.onnx");
+  EXPECT_EQ(Rulerun({"draw", model, "--rules", rules, "-o", folder.File("a.svg")}).exit_code, 3);
+  for (const char* name : {"a.svg", "a.html"}) {
+    const Ran ran = Rulerun({"draw", model, "--rules", rules, "--original", "-o", folder.File(name)});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("refuses the model"));
+    EXPECT_THAT(ReadFile(folder.File(name)), HasSubstr(">Conv<"));
+  }
+}
+
 struct Wrong {
   std::vector<std::string> arguments;
   int exit_code;

@@ -11,11 +11,13 @@
 namespace rulerun {
 namespace {
 
-constexpr double kLayer = 48;           // between layers, about
-constexpr double kBox = 26;             // between boxes beside each other
-constexpr double kTall = 3600;          // what is lower stays in one column
-constexpr double kAspect = 1.5;         // of the folded picture: its width in heights
-constexpr double kSlack = 0.35;         // how far from the even height a column may end, to cut fewer edges
+constexpr double kLayer = 48;    // between layers, about
+constexpr double kBox = 26;      // between boxes beside each other
+constexpr double kTall = 3600;   // what is lower stays in one column
+constexpr double kAspect = 1.5;  // of the folded picture: its width in heights
+constexpr double kSlack = 0.35;  // how far from the even height a column may end, to cut fewer edges
+constexpr double kLeastColumn =
+    0.3;  // a last column shorter than this share of the even height stays with the one before
 constexpr double kTypicalLayer = 0.95;  // this share of the layers is not wider than a column is thought to be
 constexpr double kGap = 100;            // between columns
 constexpr size_t kLongest = 32;         // characters of a reference
@@ -116,6 +118,7 @@ std::vector<int> FindBreaks(const std::vector<Extent>& extents, const std::vecto
     }
     height += extents[i].height + kLayer;
   }
+  if (!breaks.empty() && height < even * kLeastColumn) breaks.pop_back();
   return breaks;
 }
 

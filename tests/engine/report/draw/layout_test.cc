@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <random>
 #include <string>
 
@@ -200,6 +201,16 @@ TEST(Fold, ColumnsStandSideBySideAndAreOfLikeHeight) {
       EXPECT_LT(folded.nodes[k].x + folded.nodes[k].width, folded.nodes[i].x);
     }
     EXPECT_LE(folded.nodes[i].y + folded.nodes[i].height, folded.frame.height + 1e-6);
+  }
+}
+
+TEST(Fold, ALastColumnIsNoRemnant) {
+  for (size_t blocks = 8; blocks < 20; ++blocks) {
+    Drawing drawing = Residual(blocks, 7);
+    FoldIntoColumns(drawing);
+    std::map<int, size_t> boxes;
+    for (const DrawnNode& node : drawing.nodes) ++boxes[node.column];
+    EXPECT_GE(4 * boxes.rbegin()->second, boxes.begin()->second) << blocks;
   }
 }
 
