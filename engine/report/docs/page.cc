@@ -94,6 +94,17 @@ std::string TypesText(const Rule& rule) {
   return Join(rows, "; ");
 }
 
+// Files as code, addresses as links: "a.cc; https://...".
+std::string SourceText(const std::string& source) {
+  if (source.empty()) return "";
+  std::vector<std::string> parts;
+  for (std::string part : Split(source, ';')) {
+    part.erase(0, part.find_first_not_of(' '));
+    parts.push_back(StartsWith(part, "https://") ? "<" + part + ">" : Code(part));
+  }
+  return Join(parts, ", ");
+}
+
 std::string Facts(const PageSubject& subject) {
   const Rule& rule = *subject.rule;
   const RuleSet& rules = subject.rules();
@@ -106,7 +117,7 @@ std::string Facts(const PageSubject& subject) {
     text += Row("applied", PlaceText(rules, place, rule));
   }
   text += Row("types", TypesText(rule));
-  text += Row("source", Code(rule.source));
+  text += Row("source", SourceText(rule.source));
   text += Row("since", rule.since_ort.empty() ? "" : "ONNX Runtime " + Plain(rule.since_ort));
   if (const Rule* same = SameRule(subject.documented->base(), rule)) {
     const std::string& id = subject.documented->base()->id;
@@ -228,12 +239,11 @@ std::string Folded(const Rule& rule, size_t index) {
   return "\n<details><summary>" + summary + "</summary>\n\n" + Fenced(test.graph, "") + into + "\n</details>\n";
 }
 
-std::string Tests(const Rule& rule, bool has_picture) {
+std::string Tests(const Rule& rule) {
   const RuleTest* firing = FiringTest(rule);
   std::string text;
   if (firing != nullptr) {
     text += "\n## Example\n\n";
-    if (has_picture) text += "![before and after](" + PageName(rule.name) + ".svg)\n\n";
     const std::string given = Given(*firing);
     if (!given.empty()) text += "Given " + Code(given) + ":\n\n";
     text += Fenced(firing->graph, "") + "\nbecomes\n\n" + Fenced(firing->into, "");
@@ -278,6 +288,7 @@ std::string WritePage(const PageSubject& subject, bool has_picture) {
   std::string text = "<!-- Written by scripts/docs; edit the rule instead. -->\n# " + Plain(rule.name) + "\n\n";
   if (!rule.summary.empty()) text += Plain(rule.summary) + "\n\n";
   text += Facts(subject);
+  if (has_picture) text += "\n![the firing test, before and after](" + PageName(rule.name) + ".svg)\n";
   text += Texts(rule.yaml, BeforeKeys()) + Texts(rule.yaml, AfterKeys());
   if (!rule.conditions.empty() || !rule.flags.empty()) {
     text += "\n## Conditions\n\n";
@@ -285,7 +296,7 @@ std::string WritePage(const PageSubject& subject, bool has_picture) {
       text += "All must hold; the first that does not is what reports quote.\n\n" + ConditionList(rule.conditions);
     text += Flags(rule);
   }
-  return text + Cases(rule) + Tests(rule, has_picture) + Faults(rule);
+  return text + Cases(rule) + Tests(rule) + Faults(rule);
 }
 
 }  // namespace rulerun

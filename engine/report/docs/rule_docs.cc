@@ -35,7 +35,7 @@ std::string LevelsOf(const RuleSet& rules, const RuleFile& file, const Rule& rul
 std::string TestsText(const Rule& rule) {
   size_t misses = 0;
   for (const RuleTest& test : rule.tests) misses += test.kind == RuleTest::Kind::kRefused ? 1 : 0;
-  return std::to_string(rule.tests.size()) + (misses > 0 ? ", " + std::to_string(misses) + " near misses" : "");
+  return std::to_string(rule.tests.size()) + " | " + std::to_string(misses);
 }
 
 std::string IndexRow(const DocumentedRules& documented, const RuleFile& file, const Rule& rule) {
@@ -67,7 +67,7 @@ std::string Index(const DocumentedRules& documented) {
   text += "\n";
   for (const auto& [path, file] : rules.files) {
     if (!file.rules.empty()) {
-      text += "\n## " + path + "\n\n| rule | group | level | tests | |\n|---|---|---|---|---|\n";
+      text += "\n## " + path + "\n\n| rule | group | level | tests | near misses | |\n|---|---|---|---|---|---|\n";
       for (const auto& rule : file.rules) text += IndexRow(documented, file, *rule);
     }
     const std::string unsupported = UnsupportedRows(file);

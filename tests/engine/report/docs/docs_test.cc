@@ -160,7 +160,7 @@ TEST_F(Pack, APageSaysWhatTheRuleSays) {
            "     - `x` must have one of these types: `float`, `double`; `type`",
            "3. If this holds: `if`\n   - `x` must have a static shape; `static`\n\n   then this as well:\n\n"
            "   - This does not hold: `not`\n     - `x` must be a scalar; `scalar`",
-           "![before and after](pair.svg)",
+           "![the firing test, before and after](pair.svg)",
            "near miss, refused by <code>internal</code>",
            "**F1**: wrong-numbers, loses a sign, when",
        }) {
