@@ -138,14 +138,14 @@ class ListReader {
   // What stands behind `[`: dimensions, each with its alternatives.
   FormalShape Dims() {
     FormalShape shape;
-    while (!AtEnd() && !Accept("]")) {
+    if (Accept("]")) return shape;
+    do {
       shape.emplace_back();
       do {
         shape.back().push_back(OneDim());
-      } while (!AtEnd() && Accept("|"));
-      if (Accept("]")) break;
-      Comma();
-    }
+      } while (!failed_ && Accept("|"));
+    } while (!failed_ && Accept(","));
+    if (!Accept("]")) Fail("expected ']'");
     return shape;
   }
 
