@@ -6,6 +6,7 @@
 #include "engine/base/text.h"
 #include "engine/report/docs/example.h"
 #include "engine/report/docs/page.h"
+#include "engine/report/docs/pipeline_list.h"
 #include "engine/report/docs/places.h"
 #include "engine/report/docs/sentences.h"
 
@@ -57,6 +58,23 @@ std::string UnsupportedRows(const RuleFile& file) {
   return text;
 }
 
+// What stages and rules ask for.
+std::string TargetTables(const RuleSet& rules) {
+  std::string text;
+  if (!rules.platforms.empty()) text += "\n## Platforms\n\n| platform | facts |\n|---|---|\n";
+  for (const auto& [name, platform] : rules.platforms) {
+    std::vector<std::string> facts;
+    for (const auto& [fact, value] : platform.facts) facts.push_back(Code(Join({fact, std::to_string(value)}, " ")));
+    text += "| " + Code(name) + " | " + Join(facts, ", ") + " |\n";
+  }
+  if (!rules.options.empty()) text += "\n## Options\n\n| option | session config key | default |\n|---|---|---|\n";
+  for (const auto& [name, option] : rules.options) {
+    const std::string value = option.value ? std::to_string(*option.value) : "as the platform's fact of that name";
+    text += "| " + Code(name) + " | " + Code(option.key) + " | " + value + " |\n";
+  }
+  return text;
+}
+
 std::string Index(const DocumentedRules& documented) {
   const RuleSet& rules = *documented.rules;
   std::string text = "<!-- Written by scripts/docs; edit the rules instead. -->\n# Rules of " + rules.id + " " +
@@ -73,7 +91,9 @@ std::string Index(const DocumentedRules& documented) {
     const std::string unsupported = UnsupportedRows(file);
     if (!unsupported.empty()) text += "\n### unsupported\n\n| operators | reason |\n|---|---|\n" + unsupported;
   }
-  return text;
+  const std::string pipeline = PipelineList(rules);
+  if (!pipeline.empty()) text += "\n## Pipeline\n\n" + pipeline;
+  return text + TargetTables(rules);
 }
 
 }  // namespace
