@@ -269,7 +269,7 @@ class PatternRewriter {
     } else if (const auto operands = binding.Operands(source); operands && !operands->empty()) {
       to = operands->front().value;
     }
-    if (!from || from->empty() || to == kNoValue) return {};
+    if (!from || from->empty() || !from->front().present() || to == kNoValue) return {};
     const ValueId y = from->front().value;
     graph_.ReplaceUses(y, to);
     if (!graph_.value(y).graph_output) return {};
