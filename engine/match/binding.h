@@ -26,6 +26,7 @@ struct MatchScope {
   const Target* target = nullptr;
   const KernelRegistry* kernels = nullptr;
   std::vector<std::string> providers;  // of the stage; empty: any
+  NodeIndex first_new = 0;             // nodes from here on were made by the walk
 };
 
 // One value that a name stands for.

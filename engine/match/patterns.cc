@@ -69,7 +69,22 @@ class Search {
       open = true;
       if (const auto value = BoundOperand(state.binding, *lines_[i])) return TryConsumers(state, i, *value);
     }
-    if (!open) Finish(state);
+    if (!open || NothingLeadsOn(state)) Finish(state);
+  }
+
+  // Lines behind an alternative that was not taken, or behind an operand that is missing, count as not there.
+  bool NothingLeadsOn(const State& state) const {
+    const auto bound = [&](const std::string& name) {
+      const auto found = state.binding.values.find(name);
+      if (name == "_" || found == state.binding.values.end()) return false;
+      return found->second.list || found->second.items.empty() || found->second.items.front().present();
+    };
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (state.done[i]) continue;
+      const std::set<std::string> names = NamesIn(*lines_[i]);
+      if (std::any_of(names.begin(), names.end(), bound)) return false;
+    }
+    return true;
   }
 
   // The one value a name is bound to.

@@ -12,7 +12,7 @@ namespace {
 // A constant by name, or a number written in the rule.
 Computed NumberNamed(const Call& call, const std::string& name) {
   if (!name.empty() && (std::isdigit(static_cast<unsigned char>(name[0])) != 0 || name[0] == '-' || name[0] == '.')) {
-    return Computed::Known(Tensor::Scalar<float>(static_cast<float>(std::atof(name.c_str()))));
+    return Computed::Known(Tensor::Scalar<double>(std::atof(name.c_str())));
   }
   return call.binding.ConstantOf(name);
 }
@@ -142,9 +142,10 @@ Truth CompareConstants(Call& call, const Computed& a, const Computed& b, Compare
   const int64_t nb = b.tensor.count();
   if (na == 0 || nb == 0 || (na != nb && na != 1 && nb != 1)) return Truth::kFalse;
   for (int64_t i = 0; i < std::max(na, nb); ++i) {
-    const double x = ElementAsDouble(a.tensor, na == 1 ? 0 : i);
     // A number of the rule is compared in the precision of the tensor it is compared with.
+    double x = ElementAsDouble(a.tensor, na == 1 ? 0 : i);
     double y = ElementAsDouble(b.tensor, nb == 1 ? 0 : i);
+    if (b.tensor.type() == DataType::kFloat) x = static_cast<double>(static_cast<float>(x));
     if (a.tensor.type() == DataType::kFloat) y = static_cast<double>(static_cast<float>(y));
     if (compare(x, y)) continue;
     call.detail = FormatFloat(static_cast<float>(x)) + " against " + FormatFloat(static_cast<float>(y));

@@ -113,6 +113,15 @@ Results ShapeOf(const Binding& binding, const Call& call) {
   return {Computed::Known(Tensor::Vector<int64_t>(sizes))};
 }
 
+// Initial(x): the value of an initializer, which a graph input may override.
+Results Initial(const Binding& binding, const Call& call) {
+  const auto operands = binding.Operands(call.operands.front().name);
+  if (!operands || operands->empty()) return {Computed::Unknown()};
+  if (!operands->front().present()) return {Computed::Absent()};
+  const auto& initializer = binding.graph().value(operands->front().value).initializer;
+  return {initializer ? Computed::Known(*initializer) : Computed::Unknown()};
+}
+
 // ScalarLike(x, v): the number in the element type of any value of the graph.
 Results ScalarLike(const Binding& binding, const Call& call, const Operands& operands) {
   const auto like = binding.Operands(call.operands.front().name);
@@ -302,6 +311,7 @@ std::vector<Computed> CallTensorFunction(const Binding& binding, const Call& cal
   if (name == "Product") return Product(operands);
   if (name == "Either") return Either(operands);
   if (name == "ShapeOf") return ShapeOf(binding, call);
+  if (name == "Initial") return Initial(binding, call);
   if (name == "ScalarLike") return ScalarLike(binding, call, operands);
   if (name == "Matched") return Matched(binding, call);
   if (name == "MulAlongAxis") return MulAlongAxis(call, operands);

@@ -14,7 +14,10 @@ namespace {
 
 class Walker {
  public:
-  Walker(const Walk& walk, Graph& graph) : walk_(walk), graph_(graph), scope_(walk.scope) { scope_.graph = &graph; }
+  Walker(const Walk& walk, Graph& graph) : walk_(walk), graph_(graph), scope_(walk.scope) {
+    scope_.graph = &graph;
+    scope_.first_new = graph.node_limit();
+  }
 
   Result<bool> Run() {
     const size_t told = walk_.trace == nullptr ? 0 : walk_.trace->size();

@@ -29,12 +29,14 @@ class PatternRewriter {
     }
     DrawNames();
     for (const Statement& statement : rewrite_.statements) {
+      if (taken_.count(&statement) > 0) continue;
       if (statement.each) {
         RULERUN_RETURN_IF_ERROR(RunEach(statement));
       } else {
         RULERUN_RETURN_IF_ERROR(RunStatement(binding_, statement, made_, node_names_));
       }
     }
+    RULERUN_RETURN_IF_ERROR(ResolveWaiting());
     std::vector<NodeIndex> removable = matched_;
     std::erase_if(removable, [this](NodeIndex index) {
       return std::find(change_.edited.begin(), change_.edited.end(), index) != change_.edited.end();
@@ -48,7 +50,38 @@ class PatternRewriter {
   using NodeNames = std::map<std::string, std::string>;
 
   // Names are drawn in the order of `names:`; what has no entry there draws its name when it is made.
-  void DrawNames() { DrawNames(binding_, /*of_each=*/false, made_, node_names_); }
+  void DrawNames() {
+    for (const Statement& statement : rewrite_.statements) {
+      if (statement.once && left_out_.count(&statement) == 0) TakeMade(statement);
+    }
+    DrawNames(binding_, /*of_each=*/false, made_, node_names_);
+  }
+
+  // `once`: where the walk has made the very node already, its results stand for those of the line.
+  void TakeMade(const Statement& statement) {
+    const Call& call = *statement.alternatives.front().call;
+    const std::vector<ValueId> inputs = Inputs(binding_, call, made_);
+    if (inputs.empty() || inputs.front() == kNoValue) return;
+    const auto [domain, op] = OperatorOf(binding_, call);
+    AttributeMap wanted;
+    SetAttributes(binding_, call,
+                  FindSchema(binding_.scope().rules->schemas, domain, op, std::max(graph_.Opset(domain), 1)), wanted);
+    for (const Use& use : graph_.value(inputs.front()).uses) {
+      const Node& node = *graph_.node(use.node);
+      if (use.node < binding_.scope().first_new || node.inputs != inputs) continue;
+      if (node.domain != domain || node.op_type != op || !Includes(node.attributes, wanted)) continue;
+      for (size_t i = 0; i < statement.outputs.size(); ++i) made_[statement.outputs[i].name] = node.output(i);
+      taken_.insert(&statement);
+      return;
+    }
+  }
+
+  static bool Includes(const AttributeMap& attributes, const AttributeMap& wanted) {
+    return std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
+      const auto found = attributes.find(one.first);
+      return found != attributes.end() && SameAttribute(found->second, one.second);
+    });
+  }
 
   void DrawNames(Binding& binding, bool of_each, Made& made, NodeNames& node_names) {
     const NameTemplates* const lists[] = {&binding.rule().names,
@@ -97,7 +130,7 @@ class PatternRewriter {
 
   bool IsNewLabel(const std::string& name) const {
     return std::any_of(rewrite_.statements.begin(), rewrite_.statements.end(), [&](const Statement& statement) {
-      return statement.label == name && left_out_.count(&statement) == 0;
+      return statement.label == name && left_out_.count(&statement) == 0 && taken_.count(&statement) == 0;
     });
   }
 
@@ -191,9 +224,34 @@ class PatternRewriter {
     SetAttributes(binding, call, schema, fresh.attributes);
     fresh.inputs = inputs;
     fresh.outputs = Outputs(binding, statement, made, kNoNode, fresh.name);
+    if (Waits(fresh)) {
+      waiting_.push_back(AddUntyped(binding, std::move(fresh)));
+      change_.created.push_back(waiting_.back());
+      return {};
+    }
     auto added = AddMade(binding, std::move(fresh));
     if (!added.ok()) return added.error();
     change_.created.push_back(*added);
+    return {};
+  }
+
+  // Whether the node reads what a later line writes, or what waits itself: its types come when all nodes are there.
+  bool Waits(const Node& node) const {
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      if (id == kNoValue) return false;
+      const Value& value = graph_.value(id);
+      const bool made = std::any_of(made_.begin(), made_.end(), [&](const auto& entry) { return entry.second == id; });
+      const bool waits = std::find(waiting_.begin(), waiting_.end(), value.producer) != waiting_.end();
+      return waits || (made && value.producer == kNoNode && !value.initializer);
+    });
+  }
+
+  Status ResolveWaiting() {
+    if (waiting_.empty()) return {};
+    for (const NodeIndex index : TopologicalOrder(graph_)) {
+      if (std::find(waiting_.begin(), waiting_.end(), index) == waiting_.end()) continue;
+      RULERUN_RETURN_IF_ERROR(ResolveNode(graph_, index, binding_.scope().rules->schemas));
+    }
     return {};
   }
 
@@ -216,6 +274,9 @@ class PatternRewriter {
     if (binding.IsComputed(operand.name)) {
       return {ComputedInitializer(binding, operand.name, made).value_or(kNoValue)};
     }
+    if (IsWrittenLater(binding, operand.name)) {
+      return {made[operand.name] = graph_.AddValue(DrawValueName(binding, operand.name, operand.name))};
+    }
     const auto operands = binding.Operands(operand.name);
     if (!operands) return {kNoValue};
     std::vector<ValueId> ids;
@@ -223,12 +284,18 @@ class PatternRewriter {
     return ids;
   }
 
+  // A new value that a line further down writes.
+  bool IsWrittenLater(const Binding& binding, const std::string& name) const {
+    return IsNewValue(name) && !binding.Declares(name);
+  }
+
   // The values a line writes, taken from the nodes that wrote them so far.
   std::vector<ValueId> Outputs(Binding& binding, const Statement& statement, Made& made, NodeIndex writer,
                                const std::string& node_name = "") {
     std::vector<ValueId> outputs;
     for (const OutputPattern& output : statement.outputs) {
-      const auto operands = binding.values.count(output.name) > 0 ? binding.Operands(output.name) : std::nullopt;
+      const bool pattern = binding.values.count(output.name) > 0 || (output.optional && binding.Declares(output.name));
+      const auto operands = pattern ? binding.Operands(output.name) : std::nullopt;
       if (operands) {
         for (const Operand& item : *operands) {
           outputs.push_back(item.present() ? item.value : kNoValue);
@@ -247,6 +314,7 @@ class PatternRewriter {
       if (output.name != "_") made[output.name] = id;  // nobody's, and every `_` another one
       outputs.push_back(id);
     }
+    while (outputs.size() > 1 && outputs.back() == kNoValue) outputs.pop_back();
     return outputs;
   }
 
@@ -319,8 +387,10 @@ class PatternRewriter {
   std::vector<NodeIndex> matched_;
   std::string provider_;
   Made made_;
+  std::vector<NodeIndex> waiting_;  // nodes made before what they read
   NodeNames node_names_;
   std::set<const Statement*> left_out_;  // lines whose flag does not hold
+  std::set<const Statement*> taken_;     // `once` lines that stand for an older node
   Change change_;
 };
 

@@ -62,13 +62,17 @@ std::optional<ValueId> ComputedInitializer(Binding& binding, const std::string& 
   return id;
 }
 
-Result<NodeIndex> AddMade(Binding& binding, Node made) {
+NodeIndex AddUntyped(Binding& binding, Node made) {
   Graph& graph = binding.graph();
   if (graph.Opset(made.domain) == 0) {
     for (Graph* scope = &graph; scope != nullptr; scope = scope->parent()) scope->SetOpset(made.domain, 1);
   }
-  const NodeIndex index = graph.AddNode(std::move(made)).index;
-  RULERUN_RETURN_IF_ERROR(ResolveNode(graph, index, binding.scope().rules->schemas));
+  return graph.AddNode(std::move(made)).index;
+}
+
+Result<NodeIndex> AddMade(Binding& binding, Node made) {
+  const NodeIndex index = AddUntyped(binding, std::move(made));
+  RULERUN_RETURN_IF_ERROR(ResolveNode(binding.graph(), index, binding.scope().rules->schemas));
   return index;
 }
 

@@ -43,6 +43,8 @@ std::string DrawValueName(const Binding& binding, std::string_view key, const st
 std::string DrawNodeName(const Binding& binding, std::string_view key, const std::string& fallback);
 // Adds a node that this rewrite made, imports its domain, gives its outputs types.
 Result<NodeIndex> AddMade(Binding& binding, Node node);
+// The same without types, for a node whose operands have none yet.
+NodeIndex AddUntyped(Binding& binding, Node node);
 // Origins of nodes, the first one's first, each once.
 std::vector<std::string> OriginsOf(const Graph& graph, const std::vector<NodeIndex>& nodes);
 // Removes those of `nodes` that nobody reads any more and that produce no graph output, until none is left.

@@ -32,20 +32,19 @@ class NameChecker {
       : rule_(rule), file_(file), rules_(rules), errors_(errors) {}
 
   void Check() {
-    const RuleNames own = RuleNames::Of(rule_, rules_.vocabulary);
+    // What only some cases bind is missing in the others.
     const RuleNames all = RuleNames::Of(rule_, rules_.vocabulary, nullptr, true);
     names_ = &all;
+    of_any_case_ = &all.values;
     CheckClashes();
     CheckTypeNames();
-    CheckLists(own);
+    CheckLists();
     CheckTemplates();
-    names_ = &own;
     CheckConditions(rule_.conditions);
     CheckCompute(rule_.compute);
     for (const auto& [flag, conditions] : rule_.flags) CheckConditions(conditions);
     if (rule_.cases.empty()) CheckRewrite(rule_.rewrite);
     for (const Case& one : rule_.cases) CheckCase(one);
-    names_ = &all;
     for (const Fault& fault : rule_.faults) CheckConditions(fault.when);
     CheckUsed(all);
   }
@@ -95,7 +94,7 @@ class NameChecker {
   }
 
   // Keys of the rule that list names.
-  void CheckLists(const RuleNames& own) {
+  void CheckLists() {
     const std::vector<std::string> values(names_->values.begin(), names_->values.end());
     const auto check = [&](const std::string& key, const auto& list) {
       const Yaml* place = rule_.yaml.Get(key);
@@ -108,14 +107,19 @@ class NameChecker {
     check("outputs-ok", rule_.outputs_ok);
     check("prune", rule_.prune);
     std::vector<std::string> labels;
-    for (const auto& [label, unused] : own.labels) labels.push_back(label);
-    if (!rule_.anchor.empty() && own.labels.count(rule_.anchor) == 0) {
+    for (const auto& [label, unused] : names_->labels) labels.push_back(label);
+    if (!rule_.anchor.empty() && AnchorIsNowhere()) {
       Unknown("label", rule_.anchor, rule_.yaml.Get("anchor")->where, labels);
     }
     for (const auto& [name, versions] : rule_.since) {
       if (names_->labels.count(name) > 0 || (rule_.is_unit && IsUnitOperator(name))) continue;
       Unknown(rule_.is_unit ? "operator" : "label", name, rule_.yaml.Get("since")->where, labels);
     }
+  }
+
+  bool AnchorIsNowhere() const {
+    return std::none_of(rule_.match.begin(), rule_.match.end(),
+                        [&](const Statement& line) { return line.label == rule_.anchor; });
   }
 
   bool IsUnitOperator(const std::string& name) const {
@@ -365,7 +369,12 @@ class NameChecker {
     if (rewrite.kind == Rewrite::Kind::kError || rewrite.kind == Rewrite::Kind::kRefuse) {
       return CheckText(rewrite.error, rewrite.where);
     }
-    std::set<std::string> made;  // values that lines above have made
+    std::set<std::string> made;  // new values, which lines further up may read, too
+    for (const Statement& statement : rewrite.statements) {
+      for (const OutputPattern& output : statement.outputs) {
+        if (names_->values.count(output.name) == 0 && !OfAnotherCase(output)) made.insert(output.name);
+      }
+    }
     for (const Statement& statement : rewrite.statements) {
       if (!statement.flag.empty()) CheckFlag(statement.flag, statement.where);
       for (const Alternative& alternative : statement.alternatives) {
@@ -377,7 +386,6 @@ class NameChecker {
       }
       for (const OutputPattern& output : statement.outputs) {
         used_.insert(output.name);
-        if (names_->values.count(output.name) == 0) made.insert(output.name);
       }
       if (statement.kind != Statement::Kind::kCall) {
         const std::string& name = statement.outputs.front().name;
@@ -398,10 +406,18 @@ class NameChecker {
         used_.insert(operand.name);
         errors_.Add(operand.where, "'*" + operand.name + "' needs a value behind a DQ" +
                                        DidYouMean(operand.name, {names_->quantized.begin(), names_->quantized.end()}));
+      } else if (OfAnotherCase(operand)) {
+        used_.insert(operand.name);
       } else if (operand.kind == OperandPattern::Kind::kName && made.count(operand.name) == 0) {
         CheckReference(operand.name, operand.where, Wanted::kValue);
       }
     }
+  }
+
+  // Written `x?`: a value that only other cases bind is missing.
+  template <typename Pattern>
+  bool OfAnotherCase(const Pattern& pattern) const {
+    return pattern.optional && names_->values.count(pattern.name) == 0 && of_any_case_->count(pattern.name) > 0;
   }
 
   // A new value that no line reads is most likely a misspelt result, unless it stands beside others.
@@ -453,7 +469,9 @@ class NameChecker {
       if (flags_used_.count(flag) > 0) continue;
       errors_.Add(rule_.yaml.Get("flags")->where, "the flag '" + flag + "' is never used");
     }
+    const bool fails = rule_.rewrite.kind == Rewrite::Kind::kError;  // takes `compute` over along with `where`
     for (const auto& [name, where] : all.computed) {
+      if (fails) break;
       if (used_.count(name) == 0)
         errors_.Add(where, "the computed value '" + name + "' is never used", "write _ for it");
     }
@@ -467,6 +485,7 @@ class NameChecker {
   const RuleSet& rules_;
   Diagnostics& errors_;
   const RuleNames* names_ = nullptr;
+  const std::set<std::string>* of_any_case_ = nullptr;
   std::set<std::string> used_;
   std::set<std::string> flags_used_;
 };

@@ -11,6 +11,9 @@ namespace rulerun {
 // check_names.cc: every name that conditions, compute lines and rewrites use is declared, and declared ones are used.
 void CheckNames(const Rule& rule, const RuleFile& file, const RuleSet& rules, Diagnostics& errors);
 
+// check_lines.cc: the lines of a pattern hang together.
+void CheckLines(const Rule& rule, Diagnostics& errors);
+
 // check_rewrite.cc: a rewrite writes each result once, and leaves none without a producer.
 void CheckRewrites(const Rule& rule, Diagnostics& errors);
 

@@ -11,10 +11,15 @@ namespace {
 // What belongs to one rule alone, or says where and how a rewrite is chosen when another way is written.
 constexpr std::string_view kOwn[] = {"rule", "like", "tests", "summary"};
 
+// What belongs to a rewrite; a rule that writes `error` brings none.
+constexpr std::string_view kRewrite[] = {"replace", "becomes", "names", "flags", "faults"};
+
 void TakeOver(const Yaml& from, Yaml& rule) {
+  const bool fails = rule.Get("error") != nullptr;
   for (size_t i = 0; i < from.entries.size(); ++i) {
     const std::string& key = from.entries[i].first;
     if (std::find(std::begin(kOwn), std::end(kOwn), key) != std::end(kOwn)) continue;
+    if (fails && std::find(std::begin(kRewrite), std::end(kRewrite), key) != std::end(kRewrite)) continue;
     if (rule.Get(key) == nullptr) Set(rule, key, from.entries[i].second, from.key_places[i]);
   }
 }

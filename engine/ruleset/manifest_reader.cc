@@ -164,6 +164,7 @@ class ManifestReader {
       for (const auto& rule : file.rules) {
         const size_t before = errors_.size();
         CheckNames(*rule, file, *rules_, errors_);
+        CheckLines(*rule, errors_);
         if (errors_.size() == before) CheckRewrites(*rule, errors_);
         CheckOperators(*rule, *rules_, errors_);
       }

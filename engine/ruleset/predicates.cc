@@ -130,6 +130,8 @@ constexpr auto kTensorFunctions = std::to_array<TensorFunctionInfo>({
     {"Either", "y = Either(a?, b?, ...)", "The first that is there."},
     {"ShapeOf", "y = ShapeOf<unknown = n>(x)",
      "The dimensions of a value of the graph, if all are known; with the attribute it stands for those that are not."},
+    {"Initial", "y = Initial(x)",
+     "The value of an initializer of the graph the match is in, also where a graph input may override it."},
     {"ScalarLike", "y = ScalarLike(x, v)", "The number v as a scalar of x's element type; x need not be constant."},
     {"Matched", "y = Matched(label)", "1 if the pattern has bound a node to the label, else 0."},
     {"ClipBounds", "min, max = ClipBounds(label)",

@@ -83,6 +83,7 @@ class Parser {
       ++at_;
       statement.each = true;
     }
+    ParseOnce(statement);
     if (Accept("[")) {
       statement.label = ParseName("a label");
       Expect("]");
@@ -97,6 +98,14 @@ class Parser {
       ParseRightSide(statement);
     }
     return statement;
+  }
+
+  void ParseOnce(Statement& statement) {
+    if (!IsWord("once") || IsSign("=", 1) || IsSign(",", 1)) return;
+    if (mode_ != TextMode::kReplace) return Fail(Now().where, "'once' is for `replace`");
+    if (statement.each) return Fail(Now().where, "'each' and 'once' exclude each other");
+    statement.once = true;
+    ++at_;
   }
 
   void ParseRename(Statement& statement) {
@@ -150,6 +159,7 @@ class Parser {
       return Fail(statement.where, "a line with 'if' has one result and a first operand that takes its place");
     }
     if (many || statement.alternatives[0].call) return;
+    if (statement.once) return Fail(statement.where, "'once' is for a line that makes a node");
     if (mode_ != TextMode::kReplace) {
       return Fail(statement.alternatives[0].where, "expected a call, as in " + statement.alternatives[0].value + "(x)");
     }
@@ -438,6 +448,25 @@ class Parser {
 };
 
 }  // namespace
+
+std::set<std::string> NamesIn(const Statement& statement) {
+  std::set<std::string> names;
+  for (const OutputPattern& output : statement.outputs) names.insert(output.name);
+  for (const Alternative& alternative : statement.alternatives) {
+    if (!alternative.call) {
+      names.insert(alternative.value);
+      continue;
+    }
+    for (const OperandPattern& operand : alternative.call->operands) {
+      const bool named =
+          operand.kind == OperandPattern::Kind::kName || operand.kind == OperandPattern::Kind::kDequantized;
+      if (named) names.insert(operand.name);
+    }
+  }
+  names.erase("_");
+  names.erase("");
+  return names;
+}
 
 Result<std::vector<Statement>> ParseText(std::string_view text, const Location& where, TextMode mode, int indent) {
   RULERUN_ASSIGN(std::vector<Token> tokens, Tokenize(text, where, indent));

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -116,6 +117,7 @@ struct Statement {
   enum class Quantized { kNo, kYes, kMaybe };  // y = Op(..), y = Q(Op(..)), y = Q?(Op(..))
   Kind kind = Kind::kCall;
   bool each = false;
+  bool once = false;                      // replace: a node that the walk has made already is taken
   std::string label;                      // "" without one
   std::vector<OutputPattern> outputs;     // of kRename: the first is the value left of "=>"
   std::vector<Alternative> alternatives;  // of kBypass: one value
@@ -132,6 +134,9 @@ enum class TextMode { kMatch, kUnit, kCompute, kReplace, kBecomes };
 // Parses a block. `where` is the place of its first character; a multi-line block's further lines are taken to start
 // `indent` columns in. kBecomes takes a bare call and gives one statement without outputs.
 Result<std::vector<Statement>> ParseText(std::string_view text, const Location& where, TextMode mode, int indent = 0);
+
+// The values that a statement names: results, operands, alternatives.
+std::set<std::string> NamesIn(const Statement& statement);
 
 // Writes a statement the way it is read; used by messages and generated pages.
 std::string ToString(const Statement& statement);

@@ -133,7 +133,7 @@ std::string RightSide(const Statement& statement) {
 }  // namespace
 
 std::string ToString(const Statement& statement) {
-  std::string text = statement.each ? "each " : "";
+  std::string text = statement.each ? "each " : statement.once ? "once " : "";
   if (!statement.label.empty()) text += "[" + statement.label + "] ";
   std::vector<std::string> outputs;
   for (const OutputPattern& output : statement.outputs) {

@@ -22,7 +22,7 @@ const RuleSet& Rules() {
 const Yaml* TableOf(const std::string& pass) {
   static const auto& kTables = *[] {
     auto* tables = new std::vector<Yaml>;
-    for (const std::string name : {"qdq", "folding", "casts"}) {
+    for (const std::string name : {"qdq", "folding", "casts", "shapes"}) {
       auto table = ReadYaml(std::string(RULERUN_SOURCE_DIR) + "/rules/ort130/passes/" + name + ".yaml");
       EXPECT_TRUE(table.ok()) << (table.ok() ? "" : ToString(table.error()));
       if (table.ok()) tables->push_back(std::move(table).value());
