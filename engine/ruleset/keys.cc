@@ -181,8 +181,9 @@ constexpr auto kTestKeys = std::to_array<KeyInfo>({
     {"graph", kBlock, "The graph that is refused."},
     {"no-match", kBlock, "A graph in which the rule finds nothing."},
     {"error", kBlock, "A graph that makes the rule refuse the model."},
-    {"like", kText, "The test whose graph is taken, with `change`."},
+    {"like", kText, "The test whose graph is taken, with `change` and `edit`."},
     {"change", kMapOfAny, "Initializer -> its new value: 0.2, [1, 2], or a text with a type, \"int8 = {3}\"."},
+    {"edit", kMapOfTexts, "A piece of the graph's text -> what stands there instead, wherever it does."},
     {"given", kMapOfAny, "Facts, options, `platform`, `level`, `opset` of this test."},
 });
 

@@ -91,12 +91,9 @@ class TestReader {
       }
     }
     if (!ReadKind(item, like, test)) return;
-    if (like != nullptr) {
-      if (test.facts.empty()) test.facts = like->facts;
-      Change(item, test);
-    } else if (const Yaml* change = item.Get("change")) {
-      context_.errors.Add(change->where, "'change' changes the graph of another test: name it with 'like'");
-    }
+    if (like != nullptr && test.facts.empty()) test.facts = like->facts;
+    Change(item, test);
+    Edit(item, test);
     if (const Yaml* given = item.Get("given")) ReadGiven(*given, test);
     if (test.name.empty() && test.kind == RuleTest::Kind::kBecomes && FindTest(kDefaultName) == nullptr) {
       test.name = kDefaultName;
@@ -196,6 +193,24 @@ class TestReader {
       }
       if (item.Get("into") == nullptr && !test.into.empty()) Apply(name, value, test.into);
     }
+  }
+
+  // Puts other text into the graph; into the graph after the rule, too, where the test writes none of its own.
+  void Edit(const Yaml& item, RuleTest& test) {
+    const Yaml* edit = item.Get("edit");
+    if (edit == nullptr) return;
+    for (size_t i = 0; i < edit->entries.size(); ++i) {
+      const auto& [from, to] = edit->entries[i];
+      if (!Replace(from, to.scalar, test.graph)) Fail(edit->key_places[i], "the graph has no text '" + from + "'");
+      if (item.Get("into") == nullptr) Replace(from, to.scalar, test.into);
+    }
+  }
+
+  static bool Replace(const std::string& from, const std::string& to, std::string& text) {
+    size_t at = from.empty() ? std::string::npos : text.find(from);
+    if (at == std::string::npos) return false;
+    for (; at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+    return true;
   }
 
   // Writes a new value, and with "TYPE = {..}" a new type, into the text of a graph.
