@@ -38,6 +38,11 @@ TEST(Docs, ChecksThatPagesAreCurrent) {
   }
 }
 
+TEST(Docs, CommittedPagesAreCurrent) {
+  const Ran ran = Rulerun({"docs", "ort130", "ort130-safe", "npu-example", "-o", SourceFile("docs/rules"), "--check"});
+  EXPECT_EQ(ran.exit_code, 0) << "run scripts/docs and commit docs/rules\n" << ran.out << ran.err;
+}
+
 TEST(Docs, WrongUse) {
   const TemporaryFolder folder;
   EXPECT_EQ(Rulerun({"docs", "ort130"}).exit_code, 2);
