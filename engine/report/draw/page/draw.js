@@ -25,7 +25,7 @@
   const boxOf = (node) => byId(view().id + node);
 
   // --- moving and zooming: the svg's viewBox
-  const cameras = pictures.map((svg) => ({ x: 0, y: 0, scale: 1, whole: svg.viewBox.baseVal, width: svg.viewBox.baseVal.width, height: svg.viewBox.baseVal.height }));
+  const cameras = pictures.map((svg) => ({ x: 0, y: 0, scale: 1, width: svg.viewBox.baseVal.width, height: svg.viewBox.baseVal.height }));
   const camera = () => cameras[current];
   const area = () => stage.getBoundingClientRect();
   const show = () => {

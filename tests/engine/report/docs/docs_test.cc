@@ -167,9 +167,10 @@ TEST_F(Pack, APageSaysWhatTheRuleSays) {
     EXPECT_THAT(page, HasSubstr(text));
   }
   EXPECT_THAT(files.at("pair.svg"), HasSubstr(">Neg<"));
-  EXPECT_THAT(files.at("README.md"),
-              HasSubstr("- rules of `a.yaml`, from level `extended` on, for `cpu`, if platform fact `fast` is set, unless "
-                        "option `pick` is set\n"));
+  EXPECT_THAT(
+      files.at("README.md"),
+      HasSubstr("- rules of `a.yaml`, from level `extended` on, for `cpu`, if platform fact `fast` is set, unless "
+                "option `pick` is set\n"));
   EXPECT_THAT(files.at("README.md"), HasSubstr("| `one` | `fast 1` |\n| `two` | `fast 0` |\n"));
   EXPECT_THAT(files.at("README.md"), HasSubstr("| `pick` | `session.pick` | 0 |\n"));
   EXPECT_THAT(files, Contains(Key("other.md")));
