@@ -54,9 +54,10 @@ void SampleRow(const Job& job, int64_t image, int64_t channel, int64_t tap, floa
   const int64_t tap_down = tap / job.width.kernel * job.height.dilation - job.height.pad_begin;
   const int64_t tap_right = tap % job.width.kernel * job.width.dilation - job.width.pad_begin;
   for (int64_t i = 0; i < job.out_size(); ++i) {
-    const auto base_down = static_cast<float>(i / job.width.out * job.height.stride + tap_down);
-    const auto base_right = static_cast<float>(i % job.width.out * job.width.stride + tap_right);
-    to[i] = Sample(x, job.height.in, job.width.in, base_down + down[i], base_right + right[i]);
+    const int64_t base_down = i / job.width.out * job.height.stride + tap_down;
+    const int64_t base_right = i % job.width.out * job.width.stride + tap_right;
+    to[i] = Sample(x, job.height.in, job.width.in, static_cast<float>(base_down) + down[i],
+                   static_cast<float>(base_right) + right[i]);
     if (mask != nullptr) to[i] *= mask[i];
   }
 }

@@ -59,7 +59,7 @@ int64_t Pixel(T at, int64_t size, const Attributes& attributes) {
 
 template <typename T>
 std::array<T, 4> CubicWeights(T part) {
-  constexpr T a = -0.75;
+  const T a = -0.75;
   const auto outer = [=](T d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
   const auto inner = [=](T d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
   return {outer(part + 1), inner(part), inner(1 - part), outer(2 - part)};

@@ -29,7 +29,8 @@ struct BatchShape {
 template <typename T>
 void NormalizePlanes(const BatchShape& shape, const T* x, const std::array<const T*, 4>& parameters, T epsilon, T* y,
                      ThreadPool& pool) {
-  const auto& [gamma, beta, mean, variance] = parameters;
+  // No structured binding: clang 14 cannot capture one.
+  const T *gamma = parameters[0], *beta = parameters[1], *mean = parameters[2], *variance = parameters[3];
   pool.ParallelFor(shape.planes, PlaneGrain(shape.size), [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) {
       const int64_t c = plane % shape.channels;
@@ -43,7 +44,8 @@ void NormalizePlanes(const BatchShape& shape, const T* x, const std::array<const
 // Mean and variance of channel `c` over the whole batch.
 template <typename T>
 Moments<T> ChannelMoments(const BatchShape& shape, const T* x, int64_t c) {
-  const auto count = static_cast<T>(shape.planes / shape.channels * shape.size);
+  const int64_t elements = shape.planes / shape.channels * shape.size;
+  const auto count = static_cast<T>(elements);
   T mean = 0, variance = 0;
   for (int64_t plane = c; plane < shape.planes; plane += shape.channels) {
     mean += StretchSum(shape.size, [&](int64_t i) { return x[plane * shape.size + i]; });
@@ -270,7 +272,8 @@ void NormalizeOver(const Tensor& x, const std::vector<bool>& reduced, Tensor& y)
     sums[group_of(i)] += value;
     squares[group_of(i)] += value * value;
   }
-  const auto count = static_cast<double>(x.count() / groups);
+  const int64_t per_group = x.count() / groups;
+  const auto count = static_cast<double>(per_group);
   for (int64_t i = 0; i < x.count(); ++i) {
     const size_t group = group_of(i);
     const double mean = sums[group] / count, variance = std::max(0.0, squares[group] / count - mean * mean);

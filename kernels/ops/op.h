@@ -84,10 +84,11 @@ inline void AddOp(KernelRegistry& registry, std::string op_type, Versions versio
   registry.Add(std::move(def));
 }
 
-inline std::vector<float> FloatsOr(const AttributeMap& attributes, std::string_view name, std::vector<float> fallback) {
+inline std::vector<float> FloatsOr(const AttributeMap& attributes, std::string_view name,
+                                   const std::vector<float>& fallback) {
   const auto found = attributes.find(name);
   const auto* floats = found == attributes.end() ? nullptr : std::get_if<std::vector<float>>(&found->second);
-  return floats == nullptr ? std::move(fallback) : *floats;
+  return floats == nullptr ? fallback : *floats;
 }
 
 inline Result<const Tensor*> Required(const KernelContext& context, size_t slot) {
