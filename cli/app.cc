@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun::cli {
@@ -21,6 +22,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"optimize", "rewrite a model and save the result", RunOptimize},
     {"run", "rewrite a model and run it once", RunRun},
     {"bench", "how long a model takes", RunBench},
+    {"verify", "numbers before and after rewriting, and the first rule that changes them", RunVerify},
     {"check", "read a rule set and tell what is wrong with it", RunCheck},
     {"test", "run the tests that a rule set carries", RunTest},
     {"docs", "a page for every rule", RunDocs},
@@ -57,7 +59,7 @@ std::vector<std::string> CommandNames() {
 
 Result<int> Dispatch(const Arguments& arguments) {
   if (arguments.empty()) {
-    return Error{ErrorKind::kUsage, "no model and no command", "", "See 'rulerun --help'."};
+    return Error{Code::kCommandLine, "no model and no command", "", "See 'rulerun --help'."};
   }
   const std::string& first = arguments.front();
   if (first == "-h" || first == "--help" || first == "help") {
@@ -74,12 +76,13 @@ Result<int> Dispatch(const Arguments& arguments) {
   std::error_code unreadable;
   if (first[0] != '-' && first.find_first_of("./") == std::string::npos &&
       !std::filesystem::exists(first, unreadable)) {
-    return Error{ErrorKind::kUsage, "there is no command or file '" + first + "'" + DidYouMean(first, CommandNames()),
-                 "", "Commands: " + Join(CommandNames(), ", ") + "."};
+    return Error{Code::kUnknownCommand,
+                 "there is no command or file '" + first + "'" + DidYouMean(first, CommandNames()), "",
+                 "Commands: " + Join(CommandNames(), ", ") + "."};
   }
   for (const std::string& argument : rest) {
     if (FindCommand(argument) == nullptr || std::filesystem::exists(argument, unreadable)) continue;
-    return Error{ErrorKind::kUsage, "the command '" + argument + "' must come first", "",
+    return Error{Code::kCommandLine, "the command '" + argument + "' must come first", "",
                  "Write rulerun " + argument + " and its options behind it."};
   }
   return RunModel(arguments);
@@ -97,12 +100,12 @@ int Main(const Arguments& arguments) {
     if (result.ok()) return *result;
     error = result.error();
   } catch (const std::bad_alloc&) {
-    error = {ErrorKind::kSystem, "not enough memory", "", "Use a machine with more memory, or a smaller model."};
+    error = {Code::kNoMemory, "not enough memory", "", "Use a machine with more memory, or a smaller model."};
   } catch (const std::exception& exception) {
-    error = {ErrorKind::kSystem, std::string("unexpected: ") + exception.what(), "", "Please report this as a bug."};
+    error = {Code::kUnexpected, std::string("unexpected: ") + exception.what(), "", "Please report this as a bug."};
   }
   PrintError(error);
-  return ExitCode(error.kind);
+  return ExitCode(error.kind());
 }
 
 }  // namespace rulerun::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/console.h"
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun::cli {
@@ -11,7 +12,7 @@ namespace {
 constexpr size_t kHelpIndent = 34;
 
 Error UsageError(const CLI::App& app, std::string message) {
-  return {ErrorKind::kUsage, std::move(message), "", "See '" + app.get_name() + " --help'."};
+  return {Code::kCommandLine, std::move(message), "", "See '" + app.get_name() + " --help'."};
 }
 
 std::vector<std::string> FlagNames(const CLI::App& app) {
@@ -80,7 +81,7 @@ Result<bool> Parse(CLI::App& app, const Arguments& arguments) {
 Result<Assignment> SplitAssignment(const std::string& flag, const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return Error{ErrorKind::kUsage, "'" + text + "' is not NAME=VALUE", flag, "Write " + flag + " NAME=VALUE."};
+    return Error{Code::kBadFlagValue, "'" + text + "' is not NAME=VALUE", flag, "Write " + flag + " NAME=VALUE."};
   }
   return Assignment{text.substr(0, equals), text.substr(equals + 1)};
 }

@@ -20,6 +20,7 @@ Result<int> RunTest(const Arguments& arguments);
 Result<int> RunDocs(const Arguments& arguments);
 Result<int> RunDraw(const Arguments& arguments);
 Result<int> RunInspect(const Arguments& arguments);
+Result<int> RunVerify(const Arguments& arguments);
 Result<int> RunCheck(const Arguments& arguments);
 Result<int> RunOps(const Arguments& arguments);
 Result<int> RunBench(const Arguments& arguments);

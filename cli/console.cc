@@ -3,9 +3,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+
+#include "engine/base/codes.h"
 
 namespace rulerun::cli {
 namespace {
@@ -26,6 +29,16 @@ void Complain(std::string_view text) {
   [[maybe_unused]] const bool told = WriteAll(STDERR_FILENO, text);
 }
 
+constexpr size_t kMostTold = 20;  // errors of one rule set
+
+std::string OneErrorText(const Error& error) {
+  std::string text = "rulerun: " + Tag("error", error.code) + ": ";
+  if (!error.place.empty()) text += error.place + ": ";
+  text += error.message + "\n";
+  if (!error.remedy.empty()) text += "  " + error.remedy + "\n";
+  return text;
+}
+
 bool IsSet(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0';
@@ -35,22 +48,24 @@ bool IsSet(const char* variable) {
 
 Status Print(std::string_view text) {
   if (WriteAll(STDOUT_FILENO, text) || errno == EPIPE) return {};
-  return Error{ErrorKind::kSystem, std::string("cannot write: ") + std::strerror(errno), "standard output",
+  return Error{Code::kCannotWrite, std::string("cannot write: ") + std::strerror(errno), "standard output",
                errno == ENOSPC ? "Make room on the disk, or send the output elsewhere." : ""};
 }
 
 std::string ErrorText(const Error& error) {
-  std::string text = "rulerun: error: ";
-  // Several errors of a rule file come in one, each line with its place.
-  if (!error.place.empty()) text += error.place + ": ";
-  text += error.message + "\n";
-  if (!error.remedy.empty()) text += "  " + error.remedy + "\n";
-  return text;
+  std::string text = OneErrorText(error);
+  for (size_t i = 0; i < std::min(error.more.size(), kMostTold - 1); ++i) text += OneErrorText(error.more[i]);
+  if (error.more.size() < kMostTold) return text;
+  return text + "rulerun: and " + std::to_string(error.more.size() + 1 - kMostTold) + " more errors\n";
 }
 
 void PrintError(const Error& error) { Complain(ErrorText(error)); }
 
 void PrintWarning(std::string_view text) { Complain("rulerun: warning: " + std::string(text) + "\n"); }
+
+std::string Plural(size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
 
 int ExitCode(ErrorKind kind) {
   switch (kind) {

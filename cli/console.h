@@ -2,6 +2,7 @@
 #ifndef RULERUN_CLI_CONSOLE_H_
 #define RULERUN_CLI_CONSOLE_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,10 +13,14 @@ namespace rulerun::cli {
 // Writes to standard output. A reader that has gone (`| head`) is no error; a full disk is.
 Status Print(std::string_view text);
 
-// "rulerun: error: place: message" and a line with the remedy.
+// "rulerun: error[CODE]: place: message" and a line with the remedy; the same for the others that came with it, 20 at
+// most.
 std::string ErrorText(const Error& error);
 void PrintError(const Error& error);
 void PrintWarning(std::string_view text);
+
+// "1 rule", "2 rules".
+std::string Plural(size_t count, const std::string& what);
 
 int ExitCode(ErrorKind kind);
 

@@ -154,7 +154,7 @@ Result<int> Cover(const CoverageOptions& options) {
     if (paths.size() == 1) return coverage.error();
     progress.Done();
     PrintError(coverage.error());  // the other models still count
-    exit_code = ExitCode(coverage.error().kind);
+    exit_code = ExitCode(coverage.error().kind());
   }
   progress.Done();
   std::string text;

@@ -6,6 +6,7 @@
 #include "cli/console.h"
 #include "cli/table.h"
 #include "cli/target_options.h"
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/load.h"
 #include "engine/report/diff.h"
@@ -39,7 +40,7 @@ Status CheckOptionKey(const TargetOptions& options, const std::string& key) {
     if (name == key || option.key == key) return {};
     names.push_back(name);
   }
-  return Error{ErrorKind::kUsage, "there is no key '" + key + "'" + DidYouMean(key, names), "",
+  return Error{Code::kBadFlagValue, "there is no key '" + key + "'" + DidYouMean(key, names), "",
                "Keys: " + Join(names, ", ") + "."};
 }
 
@@ -50,7 +51,7 @@ Result<TargetOptions> ReadSide(const std::string& text, TargetOptions options) {
   for (std::string word; words >> word;) {
     const size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) {
-      return Error{ErrorKind::kUsage, "'" + word + "' is not KEY=VALUE" + DidYouMean(word, SideKeys()), "",
+      return Error{Code::kBadFlagValue, "'" + word + "' is not KEY=VALUE" + DidYouMean(word, SideKeys()), "",
                    "Write it like 'level=extended platform=arm64'."};
     }
     const std::string key = word.substr(0, equals);
@@ -79,7 +80,7 @@ Result<TargetOptions> ReadSide(const std::string& text, TargetOptions options) {
 // What is wrong with a side is said of the flag that gave it.
 template <typename T>
 Result<T> At(Side side, Result<T> result) {
-  if (result.ok() || result.error().kind != ErrorKind::kUsage) return result;
+  if (result.ok() || result.error().kind() != ErrorKind::kUsage) return result;
   Error error = result.error();
   const bool flag = error.place.empty() || StartsWith(error.place, "--");
   const std::string name = "--" + std::string(Name(side));
@@ -269,7 +270,7 @@ Result<int> RunDiff(const Arguments& arguments) {
   RULERUN_ASSIGN(const bool go_on, Parse(*app, arguments));
   if (!go_on) return 0;
   if (options.sides[Side::kLeft].empty() && options.sides[Side::kRight].empty()) {
-    return Error{ErrorKind::kUsage, "--left or --right is required", "", "See 'rulerun diff --help'."};
+    return Error{Code::kCommandLine, "--left or --right is required", "", "See 'rulerun diff --help'."};
   }
   return RunDiffOf(options);
 }

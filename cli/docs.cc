@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/target_options.h"
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/write_file.h"
 #include "engine/report/docs/rule_docs.h"
@@ -73,7 +74,7 @@ Status WriteAll(const Files& files, const std::string& output) {
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
     if (error) {
-      return Error{ErrorKind::kSystem, "cannot make the folder: " + error.message(), path.parent_path().string(), ""};
+      return Error{Code::kCannotWrite, "cannot make the folder: " + error.message(), path.parent_path().string(), ""};
     }
     RULERUN_RETURN_IF_ERROR(WriteFile(path.string(), content));
   }

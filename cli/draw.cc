@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/target_options.h"
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/load.h"
 #include "engine/graph/write_file.h"
@@ -53,7 +54,7 @@ Result<Format> FormatOf(const DrawOptions& options) {
   }
   const bool asked = !options.format.empty();
   return Error{
-      ErrorKind::kUsage,
+      Code::kBadFlagValue,
       asked ? "there is no format '" + wanted + "'" + DidYouMean(wanted, names) : "the name does not say what to write",
       asked ? "--format" : options.output,
       asked ? "Formats: svg, dot, html." : "End it in .svg, .dot or .html, or give --format."};
@@ -62,7 +63,7 @@ Result<Format> FormatOf(const DrawOptions& options) {
 Status CheckLayout(const std::string& layout) {
   const std::vector<std::string> names = {"own", "graphviz"};
   if (std::find(names.begin(), names.end(), layout) != names.end()) return {};
-  return Error{ErrorKind::kUsage, "there is no layout '" + layout + "'" + DidYouMean(layout, names), "--layout",
+  return Error{Code::kBadFlagValue, "there is no layout '" + layout + "'" + DidYouMean(layout, names), "--layout",
                "Layouts: " + Join(names, ", ") + "."};
 }
 
@@ -83,7 +84,7 @@ Result<Drawn> DrawBoth(const DrawOptions& options, const Setup& setup) {
   const Status status = RunPipeline(model, *setup.rules, setup.target, KernelRegistry::Default(), &trace);
   if (!status.ok()) {
     // The graph as read can still be looked at.
-    if (!options.original || status.error().kind != ErrorKind::kRefused) return status.error();
+    if (!options.original || status.error().kind() != ErrorKind::kRefused) return status.error();
     PrintWarning("coloured by element types alone, since ONNX Runtime refuses the model: " + ToString(status.error()));
     drawn.before.title = name + ", as read";
     return drawn;
@@ -167,7 +168,7 @@ Result<int> RunDraw(const Arguments& arguments) {
   RULERUN_ASSIGN(const bool go_on, Parse(*app, arguments));
   if (!go_on) return 0;
   if (options.hops < 0) {
-    return Error{ErrorKind::kUsage, "a number of hops cannot be negative", "--hops", "Give 0 or more."};
+    return Error{Code::kBadFlagValue, "a number of hops cannot be negative", "--hops", "Give 0 or more."};
   }
   RULERUN_ASSIGN(const Format format, FormatOf(options));
   RULERUN_RETURN_IF_ERROR(CheckLayout(options.layout));

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/target_options.h"
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/load.h"
 #include "engine/report/coverage.h"
@@ -53,7 +54,7 @@ Result<std::string> Explained(const Coverage& coverage, const Trace& trace, cons
     text += (text.empty() ? "" : "\n") + Text(explanation);
   }
   if (!text.empty()) return text;
-  return Error{ErrorKind::kUsage,
+  return Error{Code::kNothingNamed,
                "the model has no node '" + node + "'" + DidYouMean(node, ExplainableNames(coverage.fates)), "--node",
                "'rulerun explain MODEL' lists them all."};
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engine/base/codes.h"
+
 namespace rulerun::cli {
 
 namespace fs = std::filesystem;
@@ -20,9 +22,9 @@ Result<std::vector<std::string>> FindModels(const std::vector<std::string>& path
          it.increment(error)) {
       if (it->path().extension() == ".onnx") found.push_back(it->path().string());
     }
-    if (error) return Error{ErrorKind::kSystem, "cannot read the folder: " + error.message(), path, ""};
+    if (error) return Error{Code::kCannotRead, "cannot read the folder: " + error.message(), path, ""};
     if (found.empty()) {
-      return Error{ErrorKind::kUsage, "no .onnx file in this folder", path, "Give an ONNX model, or a folder of them."};
+      return Error{Code::kNoModels, "no .onnx file in this folder", path, "Give an ONNX model, or a folder of them."};
     }
     std::sort(found.begin(), found.end());
     models.insert(models.end(), found.begin(), found.end());

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/table.h"
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "kernels/kernel.h"
 
@@ -77,7 +78,7 @@ Result<int> RunOps(const Arguments& arguments) {
     std::erase_if(kernels,
                   [&](const KernelDef* kernel) { return kernel->op_type != only && FullName(*kernel) != only; });
     if (kernels.empty()) {
-      return Error{ErrorKind::kUsage, "there is no kernel for '" + only + "'" + DidYouMean(only, names), "",
+      return Error{Code::kNothingNamed, "there is no kernel for '" + only + "'" + DidYouMean(only, names), "",
                    "'rulerun ops' lists all."};
     }
   }

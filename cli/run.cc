@@ -8,6 +8,7 @@
 #include "cli/console.h"
 #include "cli/run_options.h"
 #include "cli/table.h"
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "kernels/executor/npy.h"
 
@@ -34,7 +35,7 @@ Status MakeFolder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error) return {};
-  return Error{ErrorKind::kSystem, "cannot make the folder: " + error.message(), folder, ""};
+  return Error{Code::kCannotWrite, "cannot make the folder: " + error.message(), folder, ""};
 }
 
 Status WriteOutputs(const TensorMap& outputs, const std::string& folder) {
@@ -42,7 +43,7 @@ Status WriteOutputs(const TensorMap& outputs, const std::string& folder) {
   for (const auto& [name, tensor] : outputs) {
     const auto [place, fresh] = taken.emplace(FileName(name), name);
     if (fresh) continue;
-    return Error{ErrorKind::kModel,
+    return Error{Code::kMissingInput,
                  "outputs '" + place->second + "' and '" + name + "' would both be written to " + place->first, folder,
                  "Rename one of them in the model."};
   }

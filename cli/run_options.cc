@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/arguments.h"
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/load.h"
 #include "engine/graph/resolve.h"
@@ -26,7 +27,7 @@ Result<DimBindings> ParseDims(const std::vector<std::string>& dims) {
     const std::string& text = assignment.value;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), size);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || size < 0) {
-      return Error{ErrorKind::kUsage, "'" + text + "' is no size for dimension '" + assignment.name + "'", "--dim",
+      return Error{Code::kBadFlagValue, "'" + text + "' is no size for dimension '" + assignment.name + "'", "--dim",
                    "Write --dim NAME=SIZE with a whole number that is not negative."};
     }
     bindings[assignment.name] = size;
@@ -50,7 +51,7 @@ Status CheckSymbols(const Graph& graph, const DimBindings& bindings) {
   const std::vector<std::string> names(known.begin(), known.end());
   for (const auto& [name, size] : bindings) {
     if (known.count(name) > 0) continue;
-    return Error{ErrorKind::kUsage, "no input has a dimension '" + name + "'" + DidYouMean(name, names), "--dim",
+    return Error{Code::kUnknownInput, "no input has a dimension '" + name + "'" + DidYouMean(name, names), "--dim",
                  names.empty() ? "The model's inputs have fixed sizes." : "Dimensions: " + Join(names, ", ") + "."};
   }
   return {};
@@ -91,7 +92,7 @@ Result<TensorMap> ReadInputs(const Graph& graph, const std::vector<std::string>&
     RULERUN_ASSIGN(const Assignment assignment, SplitAssignment("--input", input));
     const std::string& name = assignment.name;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      return Error{ErrorKind::kUsage, "the model has no input '" + name + "'" + DidYouMean(name, names), "--input",
+      return Error{Code::kUnknownInput, "the model has no input '" + name + "'" + DidYouMean(name, names), "--input",
                    "Inputs: " + Join(names, ", ") + "."};
     }
     const bool proto = EndsWith(assignment.value, ".pb");
@@ -108,7 +109,7 @@ Result<TensorMap> MakeInputs(const Graph& graph, const RunOptions& options) {
   }
   if (missing.empty()) return given;
   if (!given.empty() && !options.seeded) {
-    return Error{ErrorKind::kUsage, "no value for input '" + Join(missing, "', '") + "'", "--input",
+    return Error{Code::kMissingInput, "no value for input '" + Join(missing, "', '") + "'", "--input",
                  "Give --input " + missing.front() + "=FILE.npy, or --random-seed N to fill in the rest."};
   }
   RULERUN_ASSIGN(const DimBindings bindings, ParseDims(options.dims));
@@ -156,6 +157,19 @@ Status BindDims(Graph& graph, const std::vector<std::string>& dims, const Extern
   RULERUN_RETURN_IF_ERROR(CheckSymbols(graph, bindings));
   Substitute(graph, bindings);
   return Resolve(graph, schemas);
+}
+
+Result<std::unique_ptr<LoadedModel>> LoadWithInputs(const RunOptions& options, Progress& progress) {
+  RULERUN_RETURN_IF_ERROR(options.simd.empty() ? ForceTargetFromEnvironment() : ForceTarget(options.simd));
+  progress.Say("reading rules");
+  auto loaded = std::make_unique<LoadedModel>();
+  RULERUN_ASSIGN(loaded->setup, MakeSetup(options.target));
+  progress.Say("reading " + options.model);
+  const ExternalSchemas& schemas = loaded->setup.rules->schemas;
+  RULERUN_ASSIGN(loaded->model, LoadModel(options.model, schemas));
+  RULERUN_RETURN_IF_ERROR(BindDims(*loaded->model.graph, options.dims, schemas));
+  RULERUN_ASSIGN(loaded->inputs, MakeInputs(*loaded->model.graph, options));
+  return loaded;
 }
 
 Result<std::unique_ptr<ReadyModel>> GetReady(const RunOptions& options, Progress& progress) {

@@ -30,6 +30,16 @@ struct RunOptions {
 // Adds them, MODEL and the target's options.
 void AddRunOptions(CLI::App& app, RunOptions& options);
 
+// A model as it was read, its dimensions bound, and what it would run on.
+struct LoadedModel {
+  Setup setup;
+  Model model;
+  TensorMap inputs;
+};
+
+// Reads rules and model, binds dimensions and makes the inputs.
+Result<std::unique_ptr<LoadedModel>> LoadWithInputs(const RunOptions& options, Progress& progress);
+
 // A model ready to run, and what it runs on.
 struct ReadyModel {
   Model model;

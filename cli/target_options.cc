@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun::cli {
@@ -32,7 +33,7 @@ void CollectStage(const Stage& stage, std::set<std::string>& providers, std::set
 Status CheckProvider(const std::set<std::string>& known, const std::string& provider) {
   if (known.count(provider) > 0) return {};
   const std::vector<std::string> names(known.begin(), known.end());
-  return Error{ErrorKind::kUsage,
+  return Error{Code::kUnknownTarget,
                "no rule knows the execution provider '" + provider + "'" + DidYouMean(provider, names), "--ep",
                "Execution providers: " + Join(names, ", ") + "."};
 }
@@ -45,7 +46,7 @@ Status Disable(const RuleSet& rules, const std::set<std::string>& passes, const 
   }
   for (const std::string& name : options.disabled) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      return Error{ErrorKind::kUsage,
+      return Error{Code::kNothingNamed,
                    "rule set '" + rules.id + "' has no rule or pass '" + name + "'" + DidYouMean(name, names),
                    "--disable", "'rulerun check --list' names them all."};
     }
@@ -92,7 +93,7 @@ Result<std::string> FindRules(const std::string& rules) {
   const std::vector<std::string> ids = ShippedIds();
   std::string remedy = is_id ? "Give the path of a rule set's YAML file with --rules" : "Give an existing file";
   if (!ids.empty()) remedy += ", or one that comes with rulerun: " + Join(ids, ", ");
-  return Error{ErrorKind::kUsage,
+  return Error{Code::kNoSuchRuleSet,
                is_id ? "there is no rule set of this name" + DidYouMean(wanted, ids) : "no such file", wanted,
                remedy + "."};
 }
@@ -104,7 +105,7 @@ Result<std::shared_ptr<const RuleSet>> LoadRules(const std::string& rules) {
 
 Result<Level> LevelFrom(const std::string& text) {
   if (const auto level = ParseLevel(text)) return *level;
-  return Error{ErrorKind::kUsage, "there is no level '" + text + "'" + DidYouMean(text, LevelNames()), "--level",
+  return Error{Code::kUnknownTarget, "there is no level '" + text + "'" + DidYouMean(text, LevelNames()), "--level",
                "Levels: " + Join(LevelNames(), ", ") + " (or 0, 1, 2, 3, 99)."};
 }
 

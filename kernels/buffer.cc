@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun {
@@ -32,7 +33,7 @@ Error TooLarge(DataType type, const Dims& dims) {
   std::vector<std::string> sizes;
   for (const int64_t dim : dims) sizes.push_back(std::to_string(dim));
   return Error{
-      ErrorKind::kSystem,
+      Code::kNoMemory,
       "a tensor of type " + std::string(Name(type)) + " and shape [" + Join(sizes, ", ") + "] does not fit in memory",
       "", "check the sizes of the inputs and the shape computations of the model"};
 }

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/base/codes.h"
+
 namespace rulerun {
 namespace {
 
 // Larger sizes are refused, so that no product of two of them leaves int64.
 constexpr int64_t kLargest = int64_t{1} << 31;
 
-Error Bad(std::string message) { return Error{ErrorKind::kModel, std::move(message), "", ""}; }
+Error Bad(std::string message) { return Error{Code::kNodeFails, std::move(message), "", ""}; }
 
 Status CheckRange(std::span<const int64_t> values, int64_t least, const std::string& what) {
   for (const int64_t value : values) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "kernels/adapter.h"
 #include "kernels/buffer.h"
@@ -49,8 +50,7 @@ class PlainContext : public KernelContext {
   bool Wanted(size_t slot) const override { return slot < outputs_.size(); }
   ThreadPool& pool() override { return pool_; }
   Result<std::vector<Tensor>> RunSubgraph(std::string_view attribute, std::vector<Tensor>) override {
-    return Error{ErrorKind::kUnsupported, "subgraph '" + std::string(attribute) + "' cannot run outside a graph", "",
-                 ""};
+    return Error{Code::kKernelLimit, "subgraph '" + std::string(attribute) + "' cannot run outside a graph", "", ""};
   }
   std::vector<Tensor> TakeOutputs() { return std::move(outputs_); }
 
@@ -102,7 +102,7 @@ const KernelDef* KernelRegistry::Find(const KernelRequest& request) const {
 }
 
 Error KernelRegistry::Missing(const KernelRequest& request) const {
-  Error error{ErrorKind::kUnsupported, "", "", ""};
+  Error error{Code::kNoKernel, "", "", ""};
   const std::string op = FullName(request);
   const auto found = by_op_.find(request.op_type);
   const bool known =

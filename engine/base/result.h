@@ -3,31 +3,40 @@
 #define RULERUN_ENGINE_BASE_RESULT_H_
 
 #include <cassert>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace rulerun {
 
-// Who has to act on an error; decides the exit code of the command line.
+// Who has to act on an error; decides the exit code of the command line. The letter of the error's code says which.
 enum class ErrorKind {
-  kUsage,        // a wrong flag or argument: exit code 2
-  kRules,        // a rule file that cannot be used: exit code 2
-  kModel,        // a model that cannot be used: exit code 3
-  kRefused,      // a model that ONNX Runtime itself refuses, at the asked level: exit code 3
-  kUnsupported,  // valid, but no kernel of ours can run it: exit code 3
-  kSystem,       // files, memory, disk: exit code 3
+  kUsage,        // U: a wrong flag or argument: exit code 2
+  kRules,        // R: a rule file that cannot be used: exit code 2
+  kModel,        // M: a model that cannot be used: exit code 3
+  kRefused,      // X: a model that ONNX Runtime itself refuses, at the asked level: exit code 3
+  kUnsupported,  // K: valid, but no kernel of ours can run it: exit code 3
+  kSystem,       // S: files, memory, disk: exit code 3
 };
+
+// What kind of error it is, to the line: "R0301". engine/base/codes.h has the table; whoever makes errors includes it.
+enum class Code : uint16_t;
 
 struct Error {
-  ErrorKind kind = ErrorKind::kModel;
-  std::string message;  // what: one sentence, no full stop needed
-  std::string place;    // where: "file:line:column", "file, node 'x'", or empty
-  std::string remedy;   // what to do: one sentence, or empty
+  Code code{};
+  std::string message;           // what: one sentence, no full stop needed
+  std::string place;             // where: "file:line:column", "file, node 'x'", or empty
+  std::string remedy;            // what to do: one sentence, or empty
+  std::vector<Error> more = {};  // of a rule file, which tells all its errors at once: the others
+
+  ErrorKind kind() const;
 };
 
-// "place: message (remedy)", as the command line prints it after "rulerun: error: ".
+// "place: message", a line with the remedy, and the same for each of `more`. The command line puts "error[CODE]: "
+// in front.
 std::string ToString(const Error& error);
 
 // A value or an Error. Check ok() before value().

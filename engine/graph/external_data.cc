@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "engine/base/codes.h"
 #include "engine/graph/proto.h"
 
 namespace rulerun {
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr char kKeepTogether[] = "Keep the data files in the model's folder, as they were exported.";
 
 Error Bad(std::string message, std::string remedy) {
-  return {ErrorKind::kModel, std::move(message), "", std::move(remedy)};
+  return {Code::kExternalData, std::move(message), "", std::move(remedy)};
 }
 
 Result<uint64_t> ToNumber(const std::string& key, const std::string& text) {
@@ -80,7 +81,7 @@ Result<ExternalData::File> ExternalData::Open(const std::string& location) {
   RULERUN_ASSIGN(const fs::path path, Locate(model_path_, location));
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
-    return Error{ErrorKind::kSystem, "cannot open external data '" + location + "': " + std::strerror(errno), "", ""};
+    return Error{Code::kCannotRead, "cannot open external data '" + location + "': " + std::strerror(errno), "", ""};
   }
   struct stat info {};
   if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -95,7 +96,7 @@ Result<ExternalData::File> ExternalData::Open(const std::string& location) {
     void* mapped = ::mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (mapped == MAP_FAILED) {
       ::close(descriptor);
-      return Error{ErrorKind::kSystem, "cannot map external data '" + location + "': " + std::strerror(errno), "", ""};
+      return Error{Code::kCannotRead, "cannot map external data '" + location + "': " + std::strerror(errno), "", ""};
     }
     file.data =
         std::shared_ptr<const std::byte>(static_cast<const std::byte*>(mapped),

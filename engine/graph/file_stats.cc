@@ -2,6 +2,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include "engine/base/codes.h"
 #include "engine/graph/wire.h"
 
 namespace rulerun {
@@ -64,7 +65,7 @@ Result<std::map<std::string, int>> CountOperators(const std::string& path) {
   RULERUN_ASSIGN(const std::unique_ptr<ModelStream> stream, ModelStream::Open(path));
   Counts counts;
   if (CountModel(stream->in(), counts)) return counts;
-  return Error{ErrorKind::kModel, "not an ONNX model, or cut short", path, "Check the file, or export it again."};
+  return Error{Code::kNotOnnx, "not an ONNX model, or cut short", path, "Check the file, or export it again."};
 }
 
 }  // namespace rulerun

@@ -4,6 +4,7 @@
 #include <exception>
 #include <unordered_map>
 
+#include "engine/base/codes.h"
 #include "engine/graph/graph_builder.h"
 #include "engine/graph/onnx_schema.h"
 #include "engine/graph/proto.h"
@@ -182,7 +183,7 @@ Result<std::optional<std::vector<NodeIndex>>> InlineFunctionBody(Graph& graph, N
   try {
     return Inline(graph, node);
   } catch (const std::exception& error) {
-    return Error{ErrorKind::kModel, error.what(), place, "Check the model with onnx.checker."};
+    return Error{Code::kBadFunction, error.what(), place, "Check the model with onnx.checker."};
   }
 }
 

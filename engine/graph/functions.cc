@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "engine/base/codes.h"
 #include "engine/graph/proto.h"
 
 namespace rulerun {
@@ -68,11 +69,11 @@ class Expansion {
 Status CheckExpansion(const onnx::ModelProto& model, const std::string& path) {
   const auto count = Expansion(model).Count(model.graph().node());
   if (!count) {
-    return Error{ErrorKind::kModel, "model functions call each other in a circle, or too deep", path,
+    return Error{Code::kBadFunction, "model functions call each other in a circle, or too deep", path,
                  "A function must not call itself, directly or through others."};
   }
   if (*count <= kMostNodes) return {};
-  return Error{ErrorKind::kModel, "the model has too many nodes once its functions are inlined", path,
+  return Error{Code::kBadFunction, "the model has too many nodes once its functions are inlined", path,
                "Export the model without functions."};
 }
 
@@ -104,7 +105,7 @@ Status InlineFunctions(ModelFile& file, const std::string& path) {
   graph.mutable_initializer()->DeleteSubrange(own, stubs);
   if (model.functions_size() > 0) {
     const auto& left = model.functions(0);
-    return Error{ErrorKind::kModel,
+    return Error{Code::kBadFunction,
                  "function '" + left.domain() + "." + left.name() +
                      "' cannot be inlined: it imports other "
                      "opset versions than the model",

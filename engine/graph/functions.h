@@ -14,7 +14,7 @@ namespace rulerun {
 Status InlineFunctions(ModelFile& file, const std::string& path);
 
 // The rest of loading for a model that was parsed from text. May throw.
-Result<Model> FinishText(onnx::ModelProto proto, const ExternalSchemas& schemas);
+Result<Model> FinishText(onnx::ModelProto proto, const ExternalSchemas& schemas, const std::string& path);
 
 }  // namespace rulerun
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/graph/onnx_schema.h"
 #include "engine/graph/proto.h"
 
@@ -38,7 +39,7 @@ Result<Tensor> ConstantValue(onnx::AttributeProto& proto, ExternalData* external
     case onnx::AttributeProto::STRINGS:
       return Tensor({proto.strings_size()}, {proto.strings().begin(), proto.strings().end()});
     default:
-      return Error{ErrorKind::kModel, "a constant of this kind is unknown", "", kExportAgain};
+      return Error{Code::kBadTensor, "a constant of this kind is unknown", "", kExportAgain};
   }
 }
 
@@ -66,7 +67,12 @@ GraphBuilder::GraphBuilder(std::string file, OpsetMap opsets, int64_t ir_version
     : file_(std::move(file)), opsets_(std::move(opsets)), ir_version_(ir_version), external_(external) {}
 
 Error GraphBuilder::At(const std::string& where, std::string message, std::string remedy) const {
-  return {ErrorKind::kModel, std::move(message), file_.empty() ? where : file_ + ", " + where, std::move(remedy)};
+  return At(where, {Code::kBadGraph, std::move(message), "", std::move(remedy)});
+}
+
+Error GraphBuilder::At(const std::string& where, Error error) const {
+  error.place = file_.empty() ? where : file_ + ", " + where;
+  return error;
 }
 
 Result<std::unique_ptr<Graph>> GraphBuilder::Build(onnx::GraphProto& proto, std::vector<NamedTensor> initializers) {
@@ -113,7 +119,7 @@ Status GraphBuilder::AddInitializers(Graph& graph, onnx::GraphProto& proto, std:
   for (auto& initializer : *proto.mutable_initializer()) {
     auto tensor = ToTensor(initializer, external_);
     if (!tensor.ok()) {
-      return At("initializer '" + initializer.name() + "'", tensor.error().message, tensor.error().remedy);
+      return At("initializer '" + initializer.name() + "'", tensor.error());
     }
     RULERUN_RETURN_IF_ERROR(SetInitializer(graph, initializer.name(), std::move(tensor).value()));
   }
@@ -121,7 +127,7 @@ Status GraphBuilder::AddInitializers(Graph& graph, onnx::GraphProto& proto, std:
     constants_moved_ = constants_moved_ || graph.parent() == nullptr;
     const std::string name = initializer.values().name();
     auto tensor = ToTensor(initializer, external_);
-    if (!tensor.ok()) return At("sparse initializer '" + name + "'", tensor.error().message, tensor.error().remedy);
+    if (!tensor.ok()) return At("sparse initializer '" + name + "'", tensor.error());
     RULERUN_RETURN_IF_ERROR(SetInitializer(graph, name, std::move(tensor).value()));
   }
   return {};
@@ -175,7 +181,7 @@ Status GraphBuilder::AddConstants(Graph& graph, onnx::GraphProto& proto) {
       return At(Describe(node, i), "output '" + node.output(0) + "' is an input of the graph too", kExportAgain);
     }
     auto tensor = ConstantValue(*node.mutable_attribute(0), external_);
-    if (!tensor.ok()) return At(Describe(node, i), tensor.error().message, tensor.error().remedy);
+    if (!tensor.ok()) return At(Describe(node, i), tensor.error());
     RULERUN_RETURN_IF_ERROR(SetInitializer(graph, node.output(0), std::move(tensor).value()));
   }
   return {};
@@ -231,8 +237,7 @@ Result<Node> GraphBuilder::ConvertNode(Graph& graph, onnx::NodeProto& proto, int
     auto converted = ConvertAttribute(graph, attribute);
     if (!converted.ok()) {
       if (!converted.error().place.empty()) return converted.error();  // in a subgraph, which has said where
-      return At(Describe(proto, position) + ", attribute '" + attribute.name() + "'", converted.error().message,
-                converted.error().remedy);
+      return At(Describe(proto, position) + ", attribute '" + attribute.name() + "'", converted.error());
     }
     node.attributes.insert_or_assign(attribute.name(), std::move(converted).value());
   }

@@ -52,6 +52,7 @@ class GraphBuilder {
   bool IsConstant(const onnx::NodeProto& node) const;
 
   Error At(const std::string& where, std::string message, std::string remedy) const;
+  Error At(const std::string& where, Error error) const;
 
   std::string file_;
   OpsetMap opsets_;

@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/graph_builder.h"
 #include "engine/graph/proto.h"
@@ -22,7 +23,7 @@ bool BringsDomain(const ExternalSchemas& schemas, const std::string& domain) {
 
 Status CheckOnnxOpset(int64_t version, const std::string& file) {
   if (version >= kOldestOpset && version <= kNewestOpset) return {};
-  return Error{ErrorKind::kModel,
+  return Error{Code::kBadOpset,
                "the model imports version " + std::to_string(version) + " of ai.onnx; versions " +
                    std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) + " are supported",
                file, "Convert the model with onnx.version_converter.convert_version."};
@@ -42,7 +43,7 @@ void CollectDomains(const onnx::GraphProto& graph, std::set<std::string>* domain
 
 Result<OpsetMap> ReadOpsets(const onnx::ModelProto& model, const ExternalSchemas& schemas, const std::string& file) {
   if (model.opset_import_size() == 0) {
-    return Error{ErrorKind::kModel, "the model imports no opset", file, "Every model must say which opset it uses."};
+    return Error{Code::kBadOpset, "the model imports no opset", file, "Every model must say which opset it uses."};
   }
   OpsetMap opsets;
   for (const auto& import : model.opset_import()) {
@@ -62,7 +63,7 @@ Result<OpsetMap> ReadOpsets(const onnx::ModelProto& model, const ExternalSchemas
     } else if (range != known.end()) {
       opsets[domain] = domain.empty() ? static_cast<int>(kNewestOpset) : range->second.second;
     } else {
-      return Error{ErrorKind::kModel, "operators of domain '" + domain + "' are used, but the model does not import it",
+      return Error{Code::kBadOpset, "operators of domain '" + domain + "' are used, but the model does not import it",
                    file, "Add the domain to opset_import, and a rule set that knows its operators."};
     }
   }
@@ -97,7 +98,7 @@ Status GraphBuilder::CheckNames(const Graph& graph) const {
     if (!name.empty() && !names.insert(name).second) {
       Error error =
           At("node '" + name + "'", "two nodes have the same name", "Rename one of them, or leave both empty.");
-      error.kind = ErrorKind::kRefused;
+      error.code = Code::kDuplicateNodeName;
       return error;
     }
   }

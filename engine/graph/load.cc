@@ -1,8 +1,14 @@
 #include "engine/graph/load.h"
 
+#include <cerrno>
+#include <cstring>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <new>
 
+#include "engine/base/codes.h"
+#include "engine/base/text.h"
 #include "engine/graph/functions.h"
 #include "engine/graph/graph_builder.h"
 #include "engine/graph/graph_copier.h"
@@ -17,11 +23,11 @@ constexpr int64_t kNewestIr = 13;
 
 Status CheckIrVersion(const onnx::ModelProto& proto, const std::string& file) {
   if (!proto.has_ir_version()) {
-    return Error{ErrorKind::kModel, "the model does not say its IR version", file,
+    return Error{Code::kBadIrVersion, "the model does not say its IR version", file,
                  "Set ir_version, for example to 10."};
   }
   if (proto.ir_version() >= 1 && proto.ir_version() <= kNewestIr) return {};
-  return Error{ErrorKind::kModel,
+  return Error{Code::kBadIrVersion,
                "IR version " + std::to_string(proto.ir_version()) + " is not supported; the newest is " +
                    std::to_string(kNewestIr),
                file, "Save the model with an older onnx package, or set ir_version lower."};
@@ -59,22 +65,35 @@ Result<Model> Finish(ModelFile file, const std::string& path, const ExternalSche
   return model;
 }
 
+// The model as text, in a file: what a person writes, and what `rulerun check` shows as a witness.
+Result<Model> LoadText(const std::string& path, const ExternalSchemas& schemas) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.good() && text.empty()) {
+    return Error{Code::kCannotRead, std::string("cannot read the model: ") + std::strerror(errno), path, ""};
+  }
+  auto model = ParseModelText(text, {}, schemas, path);
+  if (model.ok()) model->path = path;
+  return model;
+}
+
 }  // namespace
 
 // What protobuf, onnx and the standard library throw ends here.
 Result<Model> LoadModel(const std::string& path, const ExternalSchemas& schemas, const LoadOptions& options) {
   try {
+    if (EndsWith(path, ".onnxtxt")) return LoadText(path, schemas);
     ExternalData external(path);
     RULERUN_ASSIGN(ModelFile file, ReadModelFile(path, &external));
     return Finish(std::move(file), path, schemas, options, &external);
   } catch (const std::bad_alloc&) {
-    return Error{ErrorKind::kSystem, "not enough memory for the model", path, "Use a machine with more memory."};
+    return Error{Code::kNoMemory, "not enough memory for the model", path, "Use a machine with more memory."};
   } catch (const std::exception& error) {
-    return Error{ErrorKind::kModel, error.what(), path, "Check the model with onnx.checker."};
+    return Error{Code::kBadGraph, error.what(), path, "Check the model with onnx.checker."};
   }
 }
 
-Result<Model> FinishText(onnx::ModelProto proto, const ExternalSchemas& schemas) {
+Result<Model> FinishText(onnx::ModelProto proto, const ExternalSchemas& schemas, const std::string& path) {
   ModelFile file;
   onnx::GraphProto graph;
   graph.Swap(proto.mutable_graph());
@@ -85,7 +104,8 @@ Result<Model> FinishText(onnx::ModelProto proto, const ExternalSchemas& schemas)
   proto.mutable_functions()->Swap(&functions);
   proto.mutable_graph()->Swap(&graph);
   file.proto.Swap(&proto);
-  return Finish(std::move(file), "", schemas, {}, nullptr);
+  ExternalData external(path);
+  return Finish(std::move(file), path, schemas, {}, path.empty() ? nullptr : &external);
 }
 
 }  // namespace rulerun

@@ -18,12 +18,15 @@ struct LoadOptions {
 };
 
 // Reads the model in `path` with its external data: IR version up to 13, ai.onnx opset 7 to 26. Constant nodes become
-// initializers; the graph is resolved. Errors name the file, the place in it and what to do.
+// initializers; the graph is resolved. Errors name the file, the place in it and what to do. A file called .onnxtxt
+// is read as text.
 Result<Model> LoadModel(const std::string& path, const ExternalSchemas& schemas, const LoadOptions& options = {});
 
 // Parses one graph or model in ONNX text ("g (float[4] x) => (float[4] y) { y = Relu(x) }"), as onnx.parser reads it:
 // tests in rule files. `opsets` is used for a bare graph. An operator may be written with its domain in front.
-Result<Model> ParseModelText(std::string_view text, const OpsetMap& opsets, const ExternalSchemas& schemas);
+// `path`: the file that the text comes from, for errors and external data.
+Result<Model> ParseModelText(std::string_view text, const OpsetMap& opsets, const ExternalSchemas& schemas,
+                             const std::string& path = "");
 
 // A copy that shares tensor data.
 Model CloneModel(const Model& model);

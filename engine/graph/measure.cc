@@ -1,6 +1,7 @@
 // Sizes of a model's parts, without keeping the model.
 #include <onnx/onnx_pb.h>
 
+#include "engine/base/codes.h"
 #include "engine/graph/save.h"
 #include "engine/graph/wire.h"
 
@@ -70,7 +71,7 @@ Result<ModelSizes> MeasureModel(const std::string& path) {
   Measurer measurer(stream->in());
   measurer.sizes.total = static_cast<size_t>(stream->stamp().size);
   if (measurer.Model()) return measurer.sizes;
-  return Error{ErrorKind::kModel, "not an ONNX model, or cut short", path, "Check the file, or export it again."};
+  return Error{Code::kNotOnnx, "not an ONNX model, or cut short", path, "Check the file, or export it again."};
 }
 
 }  // namespace rulerun

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "engine/base/codes.h"
 #include "engine/graph/proto.h"
 #include "engine/graph/rope.h"
 #include "engine/graph/wire.h"
@@ -29,7 +30,7 @@ class Reader {
     if (error_) return *error_;
     if (!read) return Garbage();
     if (!has_graph_) {
-      return Error{ErrorKind::kModel, "the file holds no ONNX graph", path_, "Give an ONNX model (.onnx)."};
+      return Error{Code::kNotOnnx, "the file holds no ONNX graph", path_, "Give an ONNX model (.onnx)."};
     }
     onnx::ModelProto rest;
     if (!rest.ParseFromString(file_.header + functions)) return Garbage();
@@ -40,7 +41,7 @@ class Reader {
 
  private:
   Error Garbage() const {
-    return {ErrorKind::kModel, "not an ONNX model, or cut short", path_, "Check the file, or export the model again."};
+    return {Code::kNotOnnx, "not an ONNX model, or cut short", path_, "Check the file, or export the model again."};
   }
 
   bool ReadModel(std::string* functions) {

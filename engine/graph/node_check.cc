@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/graph_builder.h"
 #include "engine/graph/proto.h"
@@ -9,8 +10,8 @@
 namespace rulerun {
 namespace {
 
-Error Bad(const Node& node, std::string message, std::string remedy) {
-  return {ErrorKind::kModel, node.Op() + " " + std::move(message), Describe(node), std::move(remedy)};
+Error Bad(Code code, const Node& node, std::string message, std::string remedy) {
+  return {code, node.Op() + " " + std::move(message), Describe(node), std::move(remedy)};
 }
 
 // ONNX's interned name of a type ("seq(tensor(float))"), or nullptr where it makes no sense of it.
@@ -53,13 +54,14 @@ Status CheckParameters(const Node& node, const std::vector<ValueId>& actual, con
   const bool variadic = !formal.empty() && formal.back().variadic;
   if (actual.size() < static_cast<size_t>(min) || (!variadic && actual.size() > formal.size())) {
     return Bad(
-        node,
+        Code::kNodeArity, node,
         "has " + std::to_string(actual.size()) + " " + what + "s, but takes " + Range(min, formal.size(), variadic),
         "Compare the node with the operator's documentation.");
   }
   for (size_t i = 0; i < std::min(actual.size(), formal.size()); ++i) {
     if (actual[i] == kNoValue && !formal[i].optional && !formal[i].variadic) {
-      return Bad(node, "must not omit " + what + " '" + formal[i].name + "'", "Give the " + what + ".");
+      return Bad(Code::kNodeArity, node, "must not omit " + what + " '" + formal[i].name + "'",
+                 "Give the " + what + ".");
     }
   }
   return {};
@@ -74,16 +76,17 @@ Status CheckAttributes(const Node& node, const OpSchema& schema) {
       if (ours) continue;  // a pass wrote it knowingly
       std::vector<std::string> known;
       for (const auto& [candidate, unused] : schema.attributes) known.push_back(candidate);
-      return Bad(node, "has no attribute '" + name + "'" + DidYouMean(name, known),
+      return Bad(Code::kNodeAttribute, node, "has no attribute '" + name + "'" + DidYouMean(name, known),
                  "Remove the attribute, or import the opset that has it.");
     }
     if (found->second.kind != KindOfValue(value) && found->second.kind != AttributeSchema::Kind::kOther) {
-      return Bad(node, "has attribute '" + name + "' of the wrong kind", "Compare it with the documentation.");
+      return Bad(Code::kNodeAttribute, node, "has attribute '" + name + "' of the wrong kind",
+                 "Compare it with the documentation.");
     }
   }
   for (const auto& [name, attribute] : schema.attributes) {
     if (attribute.required && !node.attributes.contains(name)) {
-      return Bad(node, "lacks its attribute '" + name + "'", "Add the attribute.");
+      return Bad(Code::kNodeAttribute, node, "lacks its attribute '" + name + "'", "Add the attribute.");
     }
   }
   return {};
@@ -102,7 +105,7 @@ Error UnknownOperator(const Graph& graph, const Node& node, const ExternalSchema
   const std::vector<int> versions = SinceVersions(node.domain, node.op_type);
   const int opset = graph.Opset(node.domain);
   if (!versions.empty()) {
-    return Bad(node,
+    return Bad(Code::kNotInOpset, node,
                "is not in opset " + std::to_string(opset) + " of its domain; ONNX has it since version " +
                    std::to_string(versions.front()),
                "Convert the model to an opset that has it.");
@@ -118,7 +121,7 @@ Error UnknownOperator(const Graph& graph, const Node& node, const ExternalSchema
   for (const auto& [name, schema] : external.all()) {
     if (schema.domain == node.domain) known.push_back(schema.op_type);
   }
-  return Bad(node, "is not a registered operator" + DidYouMean(node.op_type, known),
+  return Bad(Code::kNoSuchOperator, node, "is not a registered operator" + DidYouMean(node.op_type, known),
              "Correct its name or domain, or use a rule set that has its schema.");
 }
 
@@ -138,13 +141,14 @@ Status CheckInputTypes(Scope& scope, const Node& node, const SchemaView& schema,
     const size_t formal = std::min(i, schema.ours->inputs.size() - 1);
     const AllowedTypes& allowed = (*schema.inputs)[formal];
     if (!Allows(type, allowed, schema.onnx, formal)) {
-      return Bad(node, "cannot take input '" + name + "' of type " + KindName(type) + "; it takes " + Names(allowed),
+      return Bad(Code::kNodeType, node,
+                 "cannot take input '" + name + "' of type " + KindName(type) + "; it takes " + Names(allowed),
                  "Convert the input first.");
     }
     if (!allowed.homogeneous) continue;
     const auto [bound, added] = bindings->try_emplace(schema.ours->inputs[formal].type, type);
     if (!added && !SameKind(bound->second, type)) {
-      return Bad(node,
+      return Bad(Code::kNodeType, node,
                  "needs inputs of one type, but gets " + KindName(bound->second) + " and " + KindName(type) + " ('" +
                      name + "')",
                  "Convert one of the inputs.");

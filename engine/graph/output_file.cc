@@ -11,6 +11,8 @@
 #include <cstring>
 #include <vector>
 
+#include "engine/base/codes.h"
+
 namespace rulerun {
 namespace {
 
@@ -19,7 +21,7 @@ Error Failure(const std::string& path, const char* what, int code) {
                        : code == EACCES ? "Choose a folder that you may write to."
                        : code == ENOENT ? "Make the folder first."
                                         : "";
-  return {ErrorKind::kSystem, std::string("cannot ") + what + ": " + std::strerror(code), path, remedy};
+  return {Code::kCannotWrite, std::string("cannot ") + what + ": " + std::strerror(code), path, remedy};
 }
 
 }  // namespace

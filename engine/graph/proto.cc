@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "engine/base/codes.h"
 #include "engine/graph/external_data.h"
 
 namespace rulerun {
@@ -120,7 +121,7 @@ Result<Attribute> ToAttribute(onnx::AttributeProto& proto, ExternalData* externa
     }
     case onnx::AttributeProto::GRAPH:
     case onnx::AttributeProto::GRAPHS:
-      return Error{ErrorKind::kModel, "a graph is not allowed here", "", ""};
+      return Error{Code::kBadGraph, "a graph is not allowed here", "", ""};
     default:
       return Attribute(OpaqueAttribute{proto.SerializeAsString()});
   }

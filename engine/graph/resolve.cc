@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/formal_shapes.h"
 #include "engine/graph/graph_builder.h"
@@ -63,7 +64,7 @@ class Resolver {
 
  private:
   static Error Cycle(const std::string& where) {
-    return {ErrorKind::kModel, "nodes depend on their own outputs", where, "Break the cycle."};
+    return {Code::kBadGraph, "nodes depend on their own outputs", where, "Break the cycle."};
   }
 
   static Status CheckProducers(const Graph& graph, const Node& node, const std::vector<bool>& done) {
@@ -110,7 +111,7 @@ class Resolver {
       schema.onnx->GetTypeAndShapeInferenceFunction()(context);
     } catch (const std::exception& failed) {
       if (context.subgraph_error()) return InSubgraph(*context.subgraph_error(), node);
-      return Error{ErrorKind::kModel, node.Op() + ": " + failed.what(), Describe(node),
+      return Error{Code::kNodeShape, node.Op() + ": " + failed.what(), Describe(node),
                    "Check the shapes and attributes of the node."};
     }
     for (const onnx::TypeProto& type : context.outputs()) types.push_back(ToValueType(type));
@@ -196,7 +197,7 @@ class Resolver {
       type = {element, std::nullopt, ""};
     }
     if (Known(type) && Known(value.type) && !SameKind(type, value.type)) {
-      return Error{ErrorKind::kModel,
+      return Error{Code::kNodeType,
                    "output '" + value.name + "' is declared " + KindName(value.type) + ", but " + node.Op() +
                        " gives " + KindName(type),
                    Describe(node), "Correct the declared type, or insert a conversion."};
@@ -243,7 +244,7 @@ Status Resolve(Graph& graph, const ExternalSchemas& schemas) {
     DropUnused(graph);
     return {};
   } catch (const std::exception& error) {
-    return Error{ErrorKind::kModel, error.what(), "", "Check the model with onnx.checker."};
+    return Error{Code::kBadGraph, error.what(), "", "Check the model with onnx.checker."};
   }
 }
 
@@ -252,7 +253,7 @@ Status ResolveNode(Graph& graph, NodeIndex node, const ExternalSchemas& schemas)
     Scope scope(graph);
     return Resolver(schemas).ResolveNode(scope, *graph.node(node));
   } catch (const std::exception& error) {
-    return Error{ErrorKind::kModel, error.what(), "", ""};
+    return Error{Code::kBadGraph, error.what(), "", ""};
   }
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "engine/base/codes.h"
 #include "engine/graph/graph_writer.h"
 #include "engine/graph/model_file.h"
 #include "engine/graph/output_file.h"
@@ -42,7 +43,7 @@ bool CanCopy(const Model& model, const std::string& path) {
 
 Status Copy(const std::string& from, const std::string& to) {
   const int descriptor = ::open(from.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return Error{ErrorKind::kSystem, "cannot read the original model", from, ""};
+  if (descriptor < 0) return Error{Code::kCannotRead, "cannot read the original model", from, ""};
   const auto copy = [&]() -> Status {
     RULERUN_ASSIGN(OutputFile file, OutputFile::Create(to));
     RULERUN_RETURN_IF_ERROR(file.CopyFrom(descriptor));
@@ -57,7 +58,7 @@ Status Copy(const std::string& from, const std::string& to) {
 Result<std::string> Header(const Model& model, const std::set<std::string>& used) {
   onnx::ModelProto header;
   if (!header.ParseFromString(model.header)) {
-    return Error{ErrorKind::kModel, "the model's header is damaged", model.path, ""};
+    return Error{Code::kNotOnnx, "the model's header is damaged", model.path, ""};
   }
   if (!header.has_ir_version()) header.set_ir_version(model.graph->ir_version());
   std::set<std::string> missing = used;
@@ -130,9 +131,9 @@ Status SaveModel(const Model& model, const std::string& path, const SaveOptions&
     if (CanCopy(model, path)) return Copy(model.path, path);
     return Write(model, path, options);
   } catch (const std::bad_alloc&) {
-    return Error{ErrorKind::kSystem, "not enough memory to write the model", path, ""};
+    return Error{Code::kNoMemory, "not enough memory to write the model", path, ""};
   } catch (const std::exception& error) {
-    return Error{ErrorKind::kSystem, error.what(), path, ""};
+    return Error{Code::kUnexpected, error.what(), path, ""};
   }
 }
 

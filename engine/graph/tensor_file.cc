@@ -5,6 +5,7 @@
 #include <exception>
 #include <fstream>
 
+#include "engine/base/codes.h"
 #include "engine/graph/proto.h"
 
 namespace rulerun {
@@ -12,16 +13,16 @@ namespace {
 
 Result<Tensor> ReadProto(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{ErrorKind::kUsage, "cannot read the file", path, "Check the path."};
+  if (!file) return Error{Code::kBadArray, "cannot read the file", path, "Check the path."};
   onnx::TensorProto proto;
   if (!proto.ParseFromIstream(&file)) {
-    return Error{ErrorKind::kUsage, "this is no serialized onnx.TensorProto", path,
+    return Error{Code::kBadArray, "this is no serialized onnx.TensorProto", path,
                  "Write it with onnx.save_tensor, or use a .npy file."};
   }
   Result<Tensor> tensor = ToTensor(proto, nullptr);
   if (tensor.ok()) return tensor;
   Error error = tensor.error();
-  error.kind = ErrorKind::kUsage;
+  error.code = Code::kBadArray;
   error.place = path;
   return error;
 }
@@ -33,7 +34,7 @@ Result<Tensor> ReadTensorFile(const std::string& path) {
   try {
     return ReadProto(path);
   } catch (const std::exception& error) {
-    return Error{ErrorKind::kSystem, error.what(), path, ""};
+    return Error{Code::kUnexpected, error.what(), path, ""};
   }
 }
 

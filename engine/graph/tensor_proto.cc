@@ -2,6 +2,7 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/base/codes.h"
 #include "engine/graph/external_data.h"
 #include "engine/graph/proto.h"
 
@@ -12,7 +13,7 @@ namespace {
 constexpr size_t kDenseLimit = size_t{1} << 31;
 
 Error Bad(std::string message, std::string remedy = "The file is damaged or was written by a broken tool.") {
-  return {ErrorKind::kModel, std::move(message), "", std::move(remedy)};
+  return {Code::kBadTensor, std::move(message), "", std::move(remedy)};
 }
 
 std::string DimsText(const Dims& dims) { return ToString(ToShape(dims)); }

@@ -4,6 +4,7 @@
 #include <exception>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/functions.h"
 #include "engine/graph/graph_builder.h"
@@ -18,7 +19,7 @@ constexpr int64_t kIrVersion = 10;
 constexpr int kOpset = 21;
 
 Error BadText(const std::string& message) {
-  return {ErrorKind::kModel, message, "", "Write the graph as ONNX text: name (inputs) => (outputs) { nodes }."};
+  return {Code::kBadModelText, message, "", "Write the graph as ONNX text: name (inputs) => (outputs) { nodes }."};
 }
 
 bool IsModel(std::string_view text) {
@@ -60,12 +61,18 @@ void ImportUsedDomains(onnx::ModelProto* model) {
 
 }  // namespace
 
-Result<Model> ParseModelText(std::string_view text, const OpsetMap& opsets, const ExternalSchemas& schemas) {
+Result<Model> ParseModelText(std::string_view text, const OpsetMap& opsets, const ExternalSchemas& schemas,
+                             const std::string& path) {
   try {
     onnx::ModelProto model;
-    RULERUN_RETURN_IF_ERROR(Parse(text, opsets, &model));
+    const Status parsed = Parse(text, opsets, &model);
+    if (!parsed.ok()) {
+      Error error = parsed.error();
+      error.place = path;
+      return error;
+    }
     ImportUsedDomains(&model);
-    return FinishText(std::move(model), schemas);
+    return FinishText(std::move(model), schemas, path);
   } catch (const std::exception& error) {
     return BadText(error.what());
   }

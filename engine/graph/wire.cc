@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/base/codes.h"
+
 namespace rulerun {
 namespace {
 
@@ -142,12 +144,12 @@ Result<std::unique_ptr<ModelStream>> ModelStream::Open(const std::string& path) 
   struct stat info {};
   stream->descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (stream->descriptor_ < 0 || ::fstat(stream->descriptor_, &info) != 0) {
-    return Error{ErrorKind::kSystem, std::string("cannot read the model: ") + std::strerror(errno), path, ""};
+    return Error{Code::kCannotRead, std::string("cannot read the model: ") + std::strerror(errno), path, ""};
   }
-  if (!S_ISREG(info.st_mode)) return Error{ErrorKind::kModel, "not a plain file", path, "Give an ONNX model (.onnx)."};
-  if (info.st_size == 0) return Error{ErrorKind::kModel, "the file is empty", path, "Export the model again."};
+  if (!S_ISREG(info.st_mode)) return Error{Code::kNotOnnx, "not a plain file", path, "Give an ONNX model (.onnx)."};
+  if (info.st_size == 0) return Error{Code::kNotOnnx, "the file is empty", path, "Export the model again."};
   if (info.st_size >= std::numeric_limits<int>::max()) {
-    return Error{ErrorKind::kModel, "the file is larger than the 2 GB that protobuf allows", path,
+    return Error{Code::kModelTooLarge, "the file is larger than the 2 GB that protobuf allows", path,
                  "Store the weights as external data."};
   }
   stream->stamp_ = ToStamp(info);

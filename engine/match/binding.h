@@ -2,6 +2,7 @@
 #ifndef RULERUN_ENGINE_MATCH_BINDING_H_
 #define RULERUN_ENGINE_MATCH_BINDING_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,12 +12,17 @@
 #include <vector>
 
 #include "engine/graph/graph.h"
+#include "engine/match/verdict.h"
 #include "engine/ruleset/rule.h"
 #include "engine/ruleset/ruleset.h"
 #include "engine/ruleset/target.h"
 #include "kernels/kernel.h"
 
 namespace rulerun {
+
+// Told of every condition that is asked, those inside `any`, `not` and `if` too, and of the answer. Conditions that
+// decide whether an optional line is taken are asked more than once.
+using ConditionObserver = std::function<void(const Condition& condition, Truth answer)>;
 
 // What a rule is tried with: everything but the node.
 struct MatchScope {
@@ -25,8 +31,9 @@ struct MatchScope {
   const RuleFile* file = nullptr;
   const Target* target = nullptr;
   const KernelRegistry* kernels = nullptr;
-  std::vector<std::string> providers;  // of the stage; empty: any
-  NodeIndex first_new = 0;             // nodes from here on were made by the walk
+  std::vector<std::string> providers;             // of the stage; empty: any
+  NodeIndex first_new = 0;                        // nodes from here on were made by the walk
+  const ConditionObserver* conditions = nullptr;  // nullptr: nobody listens
 };
 
 // One value that a name stands for.

@@ -103,8 +103,7 @@ Truth EvaluateIf(Binding& binding, const Condition& condition, Blame& blame) {
   return EvaluateAll(binding, condition.groups[1], blame);
 }
 
-// One condition, without looking for lists.
-Truth EvaluateOne(Binding& binding, const Condition& condition, Blame& blame) {
+Truth Answer(Binding& binding, const Condition& condition, Blame& blame) {
   switch (condition.predicate->args) {
     case ArgKind::kConditionLists:
       return EvaluateAny(binding, condition, blame);
@@ -124,6 +123,15 @@ Truth EvaluateOne(Binding& binding, const Condition& condition, Blame& blame) {
   predicates::Call call{binding, condition, {}};
   const Truth truth = found->second(call);
   blame.detail = std::move(call.detail);
+  return truth;
+}
+
+// One condition, without looking for lists.
+Truth EvaluateOne(Binding& binding, const Condition& condition, Blame& blame) {
+  const Truth truth = Answer(binding, condition, blame);
+  if (const ConditionObserver* observer = binding.scope().conditions; observer != nullptr) {
+    (*observer)(condition, truth);
+  }
   return truth;
 }
 

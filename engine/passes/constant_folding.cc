@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/base/codes.h"
 #include "engine/graph/resolve.h"
 #include "engine/passes/determinism.h"
 #include "engine/passes/inline_branch.h"
@@ -158,7 +159,7 @@ class Folder {
                                                         node.attributes, inputs, count));
     for (size_t i = 0; i < count; ++i) {
       if (node.outputs[i] != kNoValue && (i >= results.size() || results[i].empty())) {
-        return Error{ErrorKind::kUnsupported, "its kernel gave no result " + std::to_string(i), "", ""};
+        return Error{Code::kKernelLimit, "its kernel gave no result " + std::to_string(i), "", ""};
       }
     }
     return results;

@@ -3,12 +3,13 @@
 #include <map>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/passes/tools.h"
 
 namespace rulerun {
 namespace {
 
-Error CannotInline(const std::string& why) { return {ErrorKind::kUnsupported, why, "", ""}; }
+Error CannotInline(const std::string& why) { return {Code::kKernelLimit, why, "", ""}; }
 
 // Old name -> new name of values that move from a branch into the graph around it.
 using Renames = std::map<std::string, std::string, std::less<>>;

@@ -13,7 +13,7 @@ namespace rulerun {
 
 // Moves initializers and nodes of the subgraph in attribute `branch` of `node` into `graph`, named
 // "_if_<branch>_<name>" as ONNX Runtime does, and removes the node. Gives the names of the new nodes, or why it cannot
-// be done (ErrorKind::kUnsupported).
+// be done.
 Result<std::vector<std::string>> InlineBranch(Graph& graph, NodeIndex node, std::string_view branch);
 
 }  // namespace rulerun

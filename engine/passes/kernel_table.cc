@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/type_name.h"
 
@@ -99,7 +100,7 @@ Result<KernelTable> KernelTable::Read(const PassScope& scope) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file.good() && text.empty()) {
-    return Error{ErrorKind::kRules,
+    return Error{Code::kMissingFile,
                  "the kernel table of platform '" + scope.target->platform->name + "' cannot be read", path,
                  "Correct `kernels:` of the platform."};
   }
@@ -130,7 +131,7 @@ Result<KernelTable> KernelTable::Parse(std::string_view text, const std::string&
 
 Result<KernelTable::Row> KernelTable::ParseRow(std::vector<std::string> fields) {
   const auto bad = [] {
-    return Error{ErrorKind::kRules, "a line of a kernel table is: domain,op,since,until,types", "",
+    return Error{Code::kBadTable, "a line of a kernel table is: domain,op,since,until,types", "",
                  "types: T=float|double;T1=int64, or nothing."};
   };
   if (fields.size() != kFields) return bad();

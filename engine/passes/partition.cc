@@ -1,3 +1,4 @@
+#include "engine/base/codes.h"
 #include "engine/graph/function_body.h"
 #include "engine/graph/resolve.h"
 #include "engine/passes/kernel_table.h"
@@ -31,7 +32,7 @@ class Partitioner {
       RefreshOuterReads(graph);
       RULERUN_RETURN_IF_ERROR(Resolve(graph, schemas_));
     }
-    return Error{ErrorKind::kModel, "functions of operators without a kernel contain each other", "", ""};
+    return Error{Code::kBadFunction, "functions of operators without a kernel contain each other", "", ""};
   }
 
   PassResult TakeResult() { return std::move(result_); }

@@ -1,8 +1,10 @@
 // Moves quantization through operators that only move data: Q towards the inputs, DQ towards the outputs, so that more
 // operators stand between a DQ and a Q. Only the first input and output of an operator are looked at.
+#include <algorithm>
 #include <deque>
 #include <optional>
 
+#include "engine/base/codes.h"
 #include "engine/graph/resolve.h"
 #include "engine/passes/passes.h"
 #include "engine/passes/table.h"
@@ -140,6 +142,7 @@ class Propagator {
     Pair pair = PairOf(*node);
     pair.q_op = Counterpart(*node, table_.quantize);
     pair.dq_op = node->op_type;
+    if (scope_.rules->refuse_invalid_replacement && !Gives(graph, pair, type)) return {};
     pair.q_attributes = node->attributes;
     pair.dq_attributes = node->attributes;
     if (node->since_version >= table_.output_type_since && type != DataType::kUndefined) {
@@ -147,6 +150,15 @@ class Propagator {
     }
     const Reads reads = ReadsAfter(graph, *node);
     return reads.size() == 1 ? MoveForward(graph, reads, pair) : Status();
+  }
+
+  // Whether the new Q may give this type; it need not take all that its counterpart does.
+  bool Gives(const Graph& graph, const Pair& pair, DataType type) const {
+    const OpSchema* schema = FindSchema(scope_.rules->schemas, pair.domain, pair.q_op, graph.Opset(pair.domain));
+    if (schema == nullptr || schema->outputs.empty()) return true;
+    const auto types = schema->types.find(schema->outputs.front().type);
+    return types == schema->types.end() ||
+           std::find(types->second.begin(), types->second.end(), type) != types->second.end();
   }
 
   // Breadth first, from one value's reads to those behind the nodes that read it.
@@ -230,7 +242,7 @@ class Propagator {
     const Status valid = ResolveNode(graph, node.index, scope_.rules->schemas);
     if (valid.ok()) return {};
     Error error = valid.error();
-    error.kind = ErrorKind::kRefused;
+    error.code = Code::kInvalidRewrite;
     error.message = "moving quantization makes a node that is not valid: " + error.message;
     return error;
   }

@@ -1,3 +1,4 @@
+#include "engine/base/codes.h"
 #include "engine/passes/kernel_table.h"
 #include "engine/passes/passes.h"
 #include "engine/passes/tools.h"
@@ -11,7 +12,7 @@ Status Check(const Graph& graph, const KernelTable& kernels, const PassScope& sc
     if (node == nullptr) continue;
     for (const Graph* subgraph : graph.Subgraphs(*node)) RULERUN_RETURN_IF_ERROR(Check(*subgraph, kernels, scope));
     if (kernels.Has(graph, *node, scope.rules->schemas)) continue;
-    return Error{ErrorKind::kRefused,
+    return Error{Code::kNotInRuntime,
                  "ONNX Runtime has no kernel for " + Described(graph, *node) + ", version " +
                      std::to_string(node->since_version) + ", on " + scope.target->platform->name,
                  "node '" + CallOf(*node) + "'", "Use another operator, element type or opset."};

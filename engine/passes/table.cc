@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun {
 namespace {
 
 Error TableError(const Yaml& where, const std::string& message, const std::string& remedy) {
-  return {ErrorKind::kRules, message, where.where.ToString(), remedy};
+  return {Code::kBadTable, message, where.where.ToString(), remedy};
 }
 
 // A whole number or a list of them.
@@ -34,7 +35,7 @@ bool Contains(const OpVersions& ops, const Node& node) {
 Result<Table> Table::Read(const PassScope& scope, std::string_view pass) {
   const std::string name(pass);
   if (scope.table == nullptr) {
-    return Error{ErrorKind::kRules, "pass '" + name + "' needs a table", scope.rules->path,
+    return Error{Code::kBadTable, "pass '" + name + "' needs a table", scope.rules->path,
                  "Give its stage `table:`, the path of the table."};
   }
   const Yaml* section = scope.table->IsMap() ? scope.table->Get(pass) : nullptr;

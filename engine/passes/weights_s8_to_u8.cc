@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/base/codes.h"
 #include "engine/passes/passes.h"
 #include "engine/passes/table.h"
 #include "engine/passes/tools.h"
@@ -99,7 +100,7 @@ class Converter {
     const auto known = graph.Find(name);
     if (known && graph.value(*known).initializer) {
       if (table_.share) return *known;
-      return Error{ErrorKind::kRefused,
+      return Error{Code::kInvalidRewrite,
                    "the unsigned form of '" + graph.value(id).name +
                        "' exists already, for another node: ONNX Runtime "
                        "fails here",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/graph/resolve.h"
 #include "engine/passes/pass.h"
 #include "engine/pipeline/walk.h"
@@ -18,8 +19,11 @@ struct Inherited {
 
 class Runner {
  public:
-  Runner(Model& model, const RuleSet& rules, const Target& target, const KernelRegistry& kernels, Trace* trace)
-      : model_(model), rules_(rules), target_(target), kernels_(kernels), trace_(trace) {}
+  Runner(Model& model, const RuleSet& rules, const Target& target, const KernelRegistry& kernels, Trace* trace,
+         int64_t most_changes)
+      : model_(model), rules_(rules), target_(target), kernels_(kernels), trace_(trace) {
+    changes_.most = most_changes;
+  }
 
   Status Run() {
     for (const Stage& stage : rules_.pipeline) {
@@ -82,10 +86,10 @@ class Runner {
   }
 
   Result<bool> RunPass(const Stage& stage, const Inherited& inherited) {
-    if (target_.disabled.count(stage.pass) > 0) return false;
+    if (target_.disabled.count(stage.pass) > 0 || changes_.exhausted()) return false;
     const Pass pass = FindPass(stage.pass);
     if (pass == nullptr) {
-      return Error{ErrorKind::kRules, "there is no pass '" + stage.pass + "'", stage.where.ToString(), ""};
+      return Error{Code::kNoSuchPass, "there is no pass '" + stage.pass + "'", stage.where.ToString(), ""};
     }
     PassScope scope;
     scope.graph = model_.graph.get();
@@ -97,6 +101,7 @@ class Runner {
     scope.table = table == rules_.tables.end() ? nullptr : &table->second;
     const int round = rounds_[stage.pass]++;
     RULERUN_ASSIGN(PassResult result, pass(scope));
+    if (result.modified) ++changes_.done;
     Record(stage, round, result);
     if (result.modified) RULERUN_RETURN_IF_ERROR(Resolve(*model_.graph, rules_.schemas));
     return result.modified;
@@ -109,6 +114,7 @@ class Runner {
       entry.verdict = event.changed ? TraceEntry::Verdict::kFired : TraceEntry::Verdict::kRefused;
       entry.stage = stage.pass;
       entry.round = round;
+      if (event.changed) entry.change = changes_.done;
       entry.node = event.removed.empty() ? (event.created.empty() ? "" : event.created.front()) : event.removed.front();
       entry.sources = event.sources;
       entry.removed = event.removed;
@@ -135,6 +141,7 @@ class Runner {
       walk.recurse = stage.recurse;
       walk.round = rounds_[file.path]++;
       walk.trace = trace_;
+      walk.changes = &changes_;
       RULERUN_ASSIGN(const bool changed, WalkGraph(walk, *model_.graph));
       if (changed) RULERUN_RETURN_IF_ERROR(Resolve(*model_.graph, rules_.schemas));
       any = any || changed;
@@ -166,6 +173,7 @@ class Runner {
   const Target& target_;
   const KernelRegistry& kernels_;
   Trace* trace_;
+  ChangeCount changes_;
   std::map<std::string, int> rounds_;
 };
 
@@ -183,9 +191,9 @@ void MarkOrigins(Graph& graph) {
 }
 
 Status RunPipeline(Model& model, const RuleSet& rules, const Target& target, const KernelRegistry& kernels,
-                   Trace* trace) {
+                   Trace* trace, int64_t most_changes) {
   MarkOrigins(*model.graph);
-  return Runner(model, rules, target, kernels, trace).Run();
+  return Runner(model, rules, target, kernels, trace, most_changes).Run();
 }
 
 }  // namespace rulerun

@@ -2,6 +2,7 @@
 #ifndef RULERUN_ENGINE_PIPELINE_TRACE_H_
 #define RULERUN_ENGINE_PIPELINE_TRACE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct TraceEntry {
   std::string rule;   // name of the rule; empty for passes
   Group group = Group::kPattern;
   int round = 0;                     // counts the visits of the stage
+  int64_t change = 0;                // kFired: the how manieth change of the graph, from 1; a pass makes one a visit
   std::string node;                  // name of the anchor when the rule was tried
   std::string op;                    // its operator
   std::vector<std::string> sources;  // nodes of the original model that are concerned, the anchor's first

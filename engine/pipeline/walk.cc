@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "engine/base/codes.h"
 #include "engine/graph/checkpoint.h"
 #include "engine/match/conditions.h"
 #include "engine/match/match.h"
@@ -60,6 +61,7 @@ class Walker {
   Status Visit(NodeIndex index) {
     for (const Rule* rule : walk_.rules) {
       if (graph_.node(index) == nullptr) return {};
+      if (walk_.changes != nullptr && walk_.changes->exhausted()) return {};
       if (scope_.target->disabled.count(rule->name) > 0) continue;
       auto fired = Try(*rule, index);
       if (!fired.ok()) return fired.error();
@@ -104,6 +106,7 @@ class Walker {
     }
     if (!change.ok()) return Refused(rule, node, change.error().message);
     changed_ = true;
+    if (walk_.changes != nullptr) entry.change = ++walk_.changes->done;
     if (walk_.trace == nullptr) return true;
     entry.sources = change->sources;
     entry.removed = change->removed;
@@ -163,7 +166,7 @@ class Walker {
   }
 
   static Error Refused(const Rule& rule, const std::string& node, const std::string& message) {
-    return Error{ErrorKind::kRefused, message, "node '" + node + "', rule '" + rule.name + "'",
+    return Error{Code::kRuleRefuses, message, "node '" + node + "', rule '" + rule.name + "'",
                  "ONNX Runtime refuses this model too; the rule stands at " + rule.where.ToString()};
   }
 

@@ -2,6 +2,7 @@
 #ifndef RULERUN_ENGINE_PIPELINE_WALK_H_
 #define RULERUN_ENGINE_PIPELINE_WALK_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -12,6 +13,14 @@
 
 namespace rulerun {
 
+// Changes of the graph: applications of rules, and visits of passes that changed something.
+struct ChangeCount {
+  int64_t done = 0;
+  int64_t most = INT64_MAX;  // nothing changes the graph any more when so many are done
+
+  bool exhausted() const { return done >= most; }
+};
+
 struct Walk {
   MatchScope scope;
   std::vector<const Rule*> rules;  // tried in this order at every node
@@ -19,6 +28,7 @@ struct Walk {
   Stage::Recurse recurse = Stage::Recurse::kBefore;
   int round = 0;
   Trace* trace = nullptr;
+  ChangeCount* changes = nullptr;
 };
 
 // Tries the rules at the nodes of `graph` in topological order, taken once; in subgraphs as the walk says. The value

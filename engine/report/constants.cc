@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/report/rule_ops.h"
 #include "engine/ruleset/yaml.h"
@@ -75,7 +76,7 @@ Result<RoleWords> ReadRoleWords(const std::string& path) {
   RoleWords words;
   for (const auto& [role, inputs] : yaml.entries) {
     const auto names = inputs.AsNames();
-    if (!names) return Error{ErrorKind::kRules, "expected a list of operator.input", inputs.where.ToString(), ""};
+    if (!names) return Error{Code::kBadValue, "expected a list of operator.input", inputs.where.ToString(), ""};
     for (const std::string& name : *names) words[name] = role;
   }
   return words;

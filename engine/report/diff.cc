@@ -325,7 +325,7 @@ Result<Rewriting> RewriteModel(Model model, const RuleSet& rules, const Target& 
   const Status status = RunPipeline(side.model, rules, target, kernels, &side.trace);
   if (status.ok()) {
     side.fates = FindFates(original, *side.model.graph, side.trace, rules, target);
-  } else if (status.error().kind == ErrorKind::kRefused) {
+  } else if (status.error().kind() == ErrorKind::kRefused) {
     side.refused = ToString(status.error());
   } else {
     return status.error();

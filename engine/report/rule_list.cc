@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/ruleset/op_names.h"
@@ -119,32 +118,11 @@ std::vector<MissingKernel> ReplacementsWithoutKernel(const RuleSet& rules, const
   for (const auto& [path, file] : rules.files) {
     for (const auto& rule : file.rules) {
       for (const std::string& op : BuiltOperators(rules, *rule)) {
-        if (!HasKernel(kernels, op)) missing.push_back({op, rule->name, rule->where.ToString()});
+        if (!HasKernel(kernels, op)) missing.push_back({op, rule->name, rule->where});
       }
     }
   }
   return missing;
-}
-
-std::string ToJson(const RuleSet& rules, const std::vector<ListedRule>& list,
-                   const std::vector<MissingKernel>& missing) {
-  using nlohmann::ordered_json;
-  ordered_json json = {
-      {"id", rules.id},           {"version", rules.version},       {"path", rules.path},
-      {"extends", rules.extends}, {"rules", ordered_json::array()}, {"warnings", ordered_json::array()}};
-  for (const ListedRule& rule : list) {
-    json["rules"].push_back({{"name", rule.name},
-                             {"group", rule.group},
-                             {"file", rule.file},
-                             {"level", rule.level},
-                             {"place", rule.place},
-                             {"tests", rule.tests}});
-  }
-  for (const MissingKernel& kernel : missing) {
-    json["warnings"].push_back(
-        {{"kind", "no-kernel"}, {"op", kernel.op}, {"rule", kernel.rule}, {"place", kernel.place}});
-  }
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace rulerun

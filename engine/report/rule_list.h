@@ -26,13 +26,9 @@ std::vector<ListedRule> ListRules(const RuleSet& rules);
 struct MissingKernel {
   std::string op;
   std::string rule;
-  std::string place;
+  Location where;  // of the rule
 };
 std::vector<MissingKernel> ReplacementsWithoutKernel(const RuleSet& rules, const KernelRegistry& kernels);
-
-// As schemas/check.schema.json describes.
-std::string ToJson(const RuleSet& rules, const std::vector<ListedRule>& list,
-                   const std::vector<MissingKernel>& missing);
 
 }  // namespace rulerun
 

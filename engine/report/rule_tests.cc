@@ -1,86 +1,41 @@
 #include "engine/report/rule_tests.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
-#include <optional>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/graph/load.h"
 #include "engine/graph/resolve.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/walk.h"
 #include "engine/report/canonical.h"
+#include "engine/report/test_target.h"
 #include "engine/ruleset/predicates.h"
 
 namespace rulerun {
 namespace {
 
-constexpr int kOpset = 21;
-constexpr int kMlOpset = 4;
-
-std::optional<int64_t> NumberOf(std::string_view text) {
-  if (text == "true") return 1;
-  if (text == "false") return 0;
-  int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-// What a test's `given` asks for.
-struct Given {
-  Platform platform;
-  Target target;
-  OpsetMap opsets;
-};
-
-Result<Given> ReadGiven(const RuleSet& rules, const RuleTest& test) {
-  std::string platform = rules.platforms.empty() ? "" : rules.platforms.begin()->first;
-  Level level = Level::kAll;
-  Given given;
-  given.opsets = {{"", kOpset}, {"com.microsoft", 1}, {"ai.onnx.ml", kMlOpset}};
-  for (const auto& [name, value] : test.facts) {
-    if (name == "platform") platform = value;
-    if (name == "level") level = ParseLevel(value).value_or(level);
-    if (name == "opset") given.opsets[""] = static_cast<int>(NumberOf(value).value_or(kOpset));
-  }
-  RULERUN_ASSIGN(given.target, MakeTarget(rules, platform, level));
-  given.platform = *given.target.platform;
-  for (const auto& [name, value] : test.facts) {
-    const auto number = NumberOf(value);
-    if (name == "platform" || name == "level" || name == "opset" || !number) continue;
-    given.platform.facts[name] = *number;
-    if (rules.options.count(name) > 0) given.target.options[name] = *number;
-  }
-  return given;
-}
-
-void Claim(Graph& graph, const std::string& provider) {
-  for (NodeIndex index = 0; index < graph.node_limit(); ++index) {
-    Node* node = graph.node(index);
-    if (node == nullptr) continue;
-    node->provider = provider;
-    for (Graph* subgraph : graph.Subgraphs(*node)) Claim(*subgraph, provider);
-  }
-}
-
 class TestRun {
  public:
-  TestRun(const RuleSet& rules, const RuleFile& file, const Rule& rule, const KernelRegistry& kernels)
-      : rules_(rules), file_(file), rule_(rule), kernels_(kernels) {}
+  TestRun(const RuleSet& rules, const RuleFile& file, const Rule& rule, const KernelRegistry& kernels,
+          RuleCoverage* coverage)
+      : rules_(rules), file_(file), rule_(rule), kernels_(kernels), coverage_(coverage) {
+    if (coverage != nullptr) observer_ = coverage->Observer();
+  }
 
   // What is wrong, or "".
   std::string Run(const RuleTest& test) const {
-    auto given = ReadGiven(rules_, test);
+    auto given = ReadTestTarget(rules_, test.facts);
     if (!given.ok()) return ToString(given.error());
-    given->target.platform = &given->platform;
+    given->Use();
     auto model = ParseModelText(test.graph, given->opsets, rules_.schemas);
     if (!model.ok()) return "the graph does not load: " + ToString(model.error());
     Graph& graph = *model->graph;
-    Claim(graph, given->target.provider);
+    Claim(graph, given->provider);
     MarkOrigins(graph);
     Trace trace;
     const auto changed = WalkGraph(MakeWalk(*given, graph, trace), graph);
+    if (coverage_ != nullptr) coverage_->AddTest(file_, rule_, trace);
     if (test.kind == RuleTest::Kind::kError && rules_.refuse_invalid_replacement) {
       return CheckRefused(kInvalidReplacement, trace);
     }
@@ -97,13 +52,14 @@ class TestRun {
   }
 
  private:
-  Walk MakeWalk(const Given& given, Graph& graph, Trace& trace) const {
+  Walk MakeWalk(const TestTarget& given, Graph& graph, Trace& trace) const {
     Walk walk;
     walk.scope.graph = &graph;
     walk.scope.rules = &rules_;
     walk.scope.file = &file_;
     walk.scope.target = &given.target;
     walk.scope.kernels = &kernels_;
+    if (observer_) walk.scope.conditions = &observer_;
     walk.rules = {&rule_};
     walk.visit_all = file_.visit_all;
     walk.trace = &trace;
@@ -114,7 +70,8 @@ class TestRun {
     if (trace.empty()) return "no match";
     const TraceEntry& entry = trace.front();
     if (entry.verdict == TraceEntry::Verdict::kFired) return "fired at '" + entry.node + "' (" + entry.op + ")";
-    return "refused by " + entry.refusal.check + ": " + entry.refusal.message;
+    const std::string place = entry.refusal.where.ToString();
+    return "refused by " + entry.refusal.check + (place.empty() ? "" : ", " + place) + ": " + entry.refusal.message;
   }
 
   static std::string CheckRefused(std::string_view check, const Trace& trace) {
@@ -123,7 +80,7 @@ class TestRun {
     return as_expected ? "" : "refused by " + std::string(check) + " expected; " + Told(trace);
   }
 
-  std::string Compare(const RuleTest& test, const Given& given, Graph& graph) const {
+  std::string Compare(const RuleTest& test, const TestTarget& given, Graph& graph) const {
     const Status resolved = Resolve(graph, rules_.schemas);
     if (!resolved.ok()) return "the rewritten graph does not resolve: " + ToString(resolved.error());
     graph.DropUnused();
@@ -136,6 +93,8 @@ class TestRun {
   const RuleFile& file_;
   const Rule& rule_;
   const KernelRegistry& kernels_;
+  RuleCoverage* coverage_;
+  ConditionObserver observer_;
 };
 
 std::string KindOf(const RuleTest& test) {
@@ -155,9 +114,9 @@ std::string KindOf(const RuleTest& test) {
 }  // namespace
 
 std::vector<RuleTestResult> RunRuleTests(const RuleSet& rules, const RuleFile& file, const Rule& rule,
-                                         const KernelRegistry& kernels) {
+                                         const KernelRegistry& kernels, RuleCoverage* coverage) {
   std::vector<RuleTestResult> results;
-  const TestRun run(rules, file, rule, kernels);
+  const TestRun run(rules, file, rule, kernels, coverage);
   for (const RuleTest& test : rule.tests) {
     RuleTestResult result;
     result.file = file.path;
@@ -171,11 +130,12 @@ std::vector<RuleTestResult> RunRuleTests(const RuleSet& rules, const RuleFile& f
   return results;
 }
 
-std::vector<RuleTestResult> RunRuleTests(const RuleSet& rules, const KernelRegistry& kernels) {
+std::vector<RuleTestResult> RunRuleTests(const RuleSet& rules, const KernelRegistry& kernels, RuleCoverage* coverage) {
   std::vector<RuleTestResult> results;
   for (const auto& [path, file] : rules.files) {
     for (const auto& rule : file.rules) {
-      for (RuleTestResult& result : RunRuleTests(rules, file, *rule, kernels)) results.push_back(std::move(result));
+      for (RuleTestResult& result : RunRuleTests(rules, file, *rule, kernels, coverage))
+        results.push_back(std::move(result));
     }
   }
   return results;
@@ -191,7 +151,43 @@ std::vector<const Rule*> UntestedRules(const RuleSet& rules) {
   return untested;
 }
 
-std::string ToJson(const RuleSet& rules, const std::vector<RuleTestResult>& results) {
+namespace {
+
+nlohmann::ordered_json ToJson(const RuleCoverage& coverage) {
+  using nlohmann::ordered_json;
+  const CoverageSum sum = coverage.Sum();
+  ordered_json missing = ordered_json::array();
+  for (const CoverItem& item : coverage.items()) {
+    for (const bool side : {true, false}) {
+      if (!item.Missing(side)) continue;
+      missing.push_back({{"code", Name(side ? Code::kNeverHolds : Code::kNeverRefuses)},
+                         {"file", item.file},
+                         {"rule", item.rule},
+                         {"check", item.check},
+                         {"what", item.what},
+                         {"never", side},
+                         {"place", item.where.ToString()}});
+    }
+  }
+  ordered_json excused = ordered_json::array();
+  for (const CoverItem& item : coverage.items()) {
+    if (item.excused.empty() || (item.seen_true && item.seen_false)) continue;
+    excused.push_back({{"file", item.file},
+                       {"rule", item.rule},
+                       {"what", item.what},
+                       {"why", item.excused},
+                       {"place", item.where.ToString()}});
+  }
+  return {{"seen", sum.seen},
+          {"all", sum.all},
+          {"percent", sum.percent()},
+          {"missing", std::move(missing)},
+          {"excused", std::move(excused)}};
+}
+
+}  // namespace
+
+std::string ToJson(const RuleSet& rules, const std::vector<RuleTestResult>& results, const RuleCoverage& coverage) {
   using nlohmann::ordered_json;
   ordered_json json = {{"rules", rules.id}, {"version", rules.version}, {"tests", ordered_json::array()}};
   for (const RuleTestResult& result : results) {
@@ -200,8 +196,15 @@ std::string ToJson(const RuleSet& rules, const std::vector<RuleTestResult>& resu
                          {"kind", result.kind},
                          {"place", result.place},
                          {"ok", result.ok}};
+    if (!result.ok) item["code"] = Name(Code::kTestFails);
     if (!result.ok) item["message"] = result.message;
     json["tests"].push_back(std::move(item));
+  }
+  json["coverage"] = ToJson(coverage);
+  json["untested"] = ordered_json::array();
+  for (const Rule* rule : UntestedRules(rules)) {
+    json["untested"].push_back(
+        {{"code", Name(Code::kNoTests)}, {"rule", rule->name}, {"place", rule->where.ToString()}});
   }
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

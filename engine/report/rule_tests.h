@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/report/rule_coverage.h"
 #include "engine/ruleset/ruleset.h"
 #include "kernels/kernel.h"
 
@@ -20,17 +21,19 @@ struct RuleTestResult {
 };
 
 // Every test of every rule, in the order of the files. A test sees its rule alone, on all nodes of its graph, which are
-// on provider "cpu"; ai.onnx is 21 unless the test says otherwise, the platform the first by name.
-std::vector<RuleTestResult> RunRuleTests(const RuleSet& rules, const KernelRegistry& kernels);
+// on provider "cpu"; ai.onnx is 21, the platform the first by name. A test may say otherwise (`given`).
+// `coverage`: learns what the tests have seen; nullptr: nobody asks.
+std::vector<RuleTestResult> RunRuleTests(const RuleSet& rules, const KernelRegistry& kernels,
+                                         RuleCoverage* coverage = nullptr);
 // Of one rule of `file`.
 std::vector<RuleTestResult> RunRuleTests(const RuleSet& rules, const RuleFile& file, const Rule& rule,
-                                         const KernelRegistry& kernels);
+                                         const KernelRegistry& kernels, RuleCoverage* coverage = nullptr);
 
 // Rules without a single test.
 std::vector<const Rule*> UntestedRules(const RuleSet& rules);
 
 // As schemas/rule-tests.schema.json describes.
-std::string ToJson(const RuleSet& rules, const std::vector<RuleTestResult>& results);
+std::string ToJson(const RuleSet& rules, const std::vector<RuleTestResult>& results, const RuleCoverage& coverage);
 
 }  // namespace rulerun
 

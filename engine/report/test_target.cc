@@ -8,6 +8,7 @@ namespace rulerun {
 namespace {
 
 constexpr int kOpset = 21;
+constexpr int kMlOpset = 4;
 
 std::optional<int64_t> NumberOf(std::string_view text) {
   if (text == "true") return 1;
@@ -24,7 +25,7 @@ Result<TestTarget> ReadTestTarget(const RuleSet& rules, const std::vector<std::p
   std::string platform = rules.platforms.empty() ? "" : rules.platforms.begin()->first;
   Level level = Level::kAll;
   TestTarget given;
-  given.opsets = {{"", kOpset}, {"com.microsoft", 1}};
+  given.opsets = {{"", kOpset}, {"com.microsoft", 1}, {"ai.onnx.ml", kMlOpset}};
   for (const auto& [name, value] : facts) {
     if (name == "platform") platform = value;
     if (name == "level") level = ParseLevel(value).value_or(level);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/ruleset/checks.h"
 
 namespace rulerun {
@@ -38,7 +39,7 @@ void CheckOne(const Rule& rule, const Case* one, Diagnostics& errors) {
     }
   }
   for (const Statement* line : open) {
-    errors.Add(line->where, "no value leads from the anchor of '" + rule.name + "' to this line");
+    errors.Add(Code::kLooseLine, line->where, "no value leads from the anchor of '" + rule.name + "' to this line");
   }
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/checks.h"
 #include "engine/ruleset/op_names.h"
@@ -54,18 +55,21 @@ class NameChecker {
 
   void Unknown(const std::string& what, const std::string& name, const Location& where,
                const std::vector<std::string>& known) {
-    errors_.Add(where, "the rule '" + rule_.name + "' has no " + what + " '" + name + "'" + DidYouMean(name, known));
+    errors_.Add(Code::kUnknownName, where,
+                "the rule '" + rule_.name + "' has no " + what + " '" + name + "'" + DidYouMean(name, known));
   }
 
   // --- declarations
   void CheckClashes() {
     for (const auto& [label, unused] : names_->labels) {
       if (names_->values.count(label) == 0 && names_->computed.count(label) == 0) continue;
-      errors_.Add(rule_.where, "the rule '" + rule_.name + "' uses '" + label + "' for a node and for a value");
+      errors_.Add(Code::kWrongSort, rule_.where,
+                  "the rule '" + rule_.name + "' uses '" + label + "' for a node and for a value");
     }
     for (const auto& [name, where] : names_->computed) {
       if (names_->values.count(name) == 0) continue;
-      errors_.Add(where, "'" + name + "' is a value of the pattern already; 'compute' makes new ones");
+      errors_.Add(Code::kWrongSort, where,
+                  "'" + name + "' is a value of the pattern already; 'compute' makes new ones");
     }
   }
 
@@ -77,7 +81,8 @@ class NameChecker {
       if (IsType(name) || (name[0] >= 'A' && name[0] <= 'Z')) continue;
       std::vector<std::string> known = DataTypeNames();
       for (const auto& [set, unused] : file_.sets) known.push_back(set);
-      errors_.Add(where, "'" + name + "' is no element type and no set of this file" + DidYouMean(name, known),
+      errors_.Add(Code::kUnknownType, where,
+                  "'" + name + "' is no element type and no set of this file" + DidYouMean(name, known),
                   "a type variable begins with a capital");
     }
     // Only what stands in the rule itself: shared rows need not fit every rule.
@@ -88,7 +93,8 @@ class NameChecker {
         if (names_->type_names.count(variable) > 0) continue;
         std::vector<std::string> known;
         for (const auto& [name, unused] : names_->type_names) known.push_back(name);
-        errors_.Add(row.where, "no value has the type '" + variable + "'" + DidYouMean(variable, known));
+        errors_.Add(Code::kUnknownType, row.where,
+                    "no value has the type '" + variable + "'" + DidYouMean(variable, known));
       }
     }
   }
@@ -145,13 +151,14 @@ class NameChecker {
   void CheckKind(const std::string& name, const Location& where, Wanted wanted) {
     const bool is_label = names_->labels.count(name) > 0;
     if (wanted == Wanted::kValue && is_label) {
-      errors_.Add(where, "'" + name + "' is a node; a value is wanted here",
+      errors_.Add(Code::kWrongSort, where, "'" + name + "' is a node; a value is wanted here",
                   "its operands are " + name + ".in0, " + name + ".in1, ...");
     }
     const bool is_node = is_label || names_->quantized.count(name) > 0;
     if (wanted == Wanted::kNode && !is_node) {
-      errors_.Add(where, "'" + name + "' is no label" + (rule_.is_unit ? ", and no value behind a DQ or Q" : "") +
-                             DidYouMean(name, Labels()));
+      errors_.Add(Code::kWrongSort, where,
+                  "'" + name + "' is no label" + (rule_.is_unit ? ", and no value behind a DQ or Q" : "") +
+                      DidYouMean(name, Labels()));
     }
   }
 
@@ -165,7 +172,7 @@ class NameChecker {
     if (rules_.options.count(name) > 0) return;
     std::vector<std::string> known;
     for (const auto& [option, unused] : rules_.options) known.push_back(option);
-    errors_.Add(where, "there is no option '" + name + "'" + DidYouMean(name, known));
+    errors_.Add(Code::kUnknownGate, where, "there is no option '" + name + "'" + DidYouMean(name, known));
   }
 
   void CheckMember(const DottedName& dotted, const Location& where) {
@@ -186,7 +193,7 @@ class NameChecker {
       }
     }
     if (std::find(known.begin(), known.end(), dotted.member) != known.end()) return;
-    errors_.Add(where,
+    errors_.Add(Code::kUnknownName, where,
                 "'" + dotted.base + "' has no member '" + dotted.member + "'" + DidYouMean(dotted.member, known));
   }
 
@@ -276,7 +283,8 @@ class NameChecker {
       }
       if (predicate.name == "op" || AsksForNeighbors(predicate)) CheckOperators(value);
       if (predicate.name == "count" && names_->each.count(name) == 0) {
-        errors_.Add(condition.where, "'" + name + "' is bound by no 'each' line, so there is nothing to count");
+        errors_.Add(Code::kBadCondition, condition.where,
+                    "'" + name + "' is bound by no 'each' line, so there is nothing to count");
       }
     }
   }
@@ -292,7 +300,7 @@ class NameChecker {
   void CheckOperators(const Yaml& list) {
     for (const Yaml& item : list.items) {
       if (KnownOperator(rules_.schemas, item.scalar.substr(0, item.scalar.find("...")))) continue;
-      errors_.Add(item.where,
+      errors_.Add(Code::kUnknownOperator, item.where,
                   "there is no operator '" + item.scalar + "'" + DidYouMean(item.scalar, OperatorNames(rules_)));
     }
   }
@@ -404,8 +412,9 @@ class NameChecker {
     for (const OperandPattern& operand : call.operands) {
       if (operand.kind == OperandPattern::Kind::kStar && names_->quantized.count(operand.name) == 0) {
         used_.insert(operand.name);
-        errors_.Add(operand.where, "'*" + operand.name + "' needs a value behind a DQ" +
-                                       DidYouMean(operand.name, {names_->quantized.begin(), names_->quantized.end()}));
+        errors_.Add(Code::kWrongSort, operand.where,
+                    "'*" + operand.name + "' needs a value behind a DQ" +
+                        DidYouMean(operand.name, {names_->quantized.begin(), names_->quantized.end()}));
       } else if (OfAnotherCase(operand)) {
         used_.insert(operand.name);
       } else if (operand.kind == OperandPattern::Kind::kName && made.count(operand.name) == 0) {
@@ -433,7 +442,7 @@ class NameChecker {
     for (const Statement& statement : rewrite.statements) {
       const OutputPattern& output = statement.outputs.front();
       if (made.count(output.name) == 0 || read.count(output.name) > 0 || output.name == "_") continue;
-      errors_.Add(output.where, "the new value '" + output.name + "' is read by no line" +
+      errors_.Add(Code::kNewValueUnread, output.where, "the new value '" + output.name + "' is read by no line" +
                                     DidYouMean(output.name, {names_->values.begin(), names_->values.end()}));
     }
   }
@@ -449,7 +458,7 @@ class NameChecker {
       for (const auto& [computed, where] : all.computed) known.push_back(computed);
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
       if (MadeByAnyCase(name)) continue;
-      errors_.Add(place != nullptr ? place->where : rule_.where,
+      errors_.Add(Code::kUnknownName, place != nullptr ? place->where : rule_.where,
                   "'names' speaks of '" + name + "', which the rule does not make" + DidYouMean(name, known));
     }
   }
@@ -467,16 +476,17 @@ class NameChecker {
   void CheckUsed(const RuleNames& all) {
     for (const auto& [flag, conditions] : rule_.flags) {
       if (flags_used_.count(flag) > 0) continue;
-      errors_.Add(rule_.yaml.Get("flags")->where, "the flag '" + flag + "' is never used");
+      errors_.Add(Code::kUnused, rule_.yaml.Get("flags")->where, "the flag '" + flag + "' is never used");
     }
     const bool fails = rule_.rewrite.kind == Rewrite::Kind::kError;  // takes `compute` over along with `where`
     for (const auto& [name, where] : all.computed) {
       if (fails) break;
       if (used_.count(name) == 0)
-        errors_.Add(where, "the computed value '" + name + "' is never used", "write _ for it");
+        errors_.Add(Code::kUnused, where, "the computed value '" + name + "' is never used", "write _ for it");
     }
     for (const std::string& name : all.captures) {
-      if (used_.count(name) == 0) errors_.Add(rule_.where, "the captured attribute '@" + name + "' is never used");
+      if (used_.count(name) == 0)
+        errors_.Add(Code::kUnused, rule_.where, "the captured attribute '@" + name + "' is never used");
     }
   }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/checks.h"
 #include "engine/ruleset/op_names.h"
@@ -99,7 +100,7 @@ class OperatorChecker {
     const Count taken = Taken(function.signature);
     const auto written = static_cast<int>(call.operands.size());
     if (written >= taken.least && written <= taken.most) return;
-    errors_.Add(call.where, "'" + std::string(function.name) + "' does not take " + std::to_string(written) +
+    errors_.Add(Code::kWrongArity, call.where, "'" + std::string(function.name) + "' does not take " + std::to_string(written) +
                                 (written == 1 ? " operand: " : " operands: ") + std::string(function.signature));
   }
 
@@ -109,7 +110,7 @@ class OperatorChecker {
     if (mode == TextMode::kCompute) {
       for (const TensorFunctionInfo& function : TensorFunctions()) known.emplace_back(function.name);
     }
-    errors_.Add(call.where, "there is no operator '" + op + "'" + DidYouMean(op, known));
+    errors_.Add(Code::kUnknownOperator, call.where, "there is no operator '" + op + "'" + DidYouMean(op, known));
     return {};
   }
 
@@ -117,14 +118,16 @@ class OperatorChecker {
                    int outputs) {
     const Count count = Written(call, mode);
     if (std::none_of(schemas.begin(), schemas.end(), [&](const OpSchema* schema) { return Fits(*schema, count); })) {
-      errors_.Add(call.where, "'" + op + "' takes " + Range(schemas) + " operands, not " +
-                                  std::to_string(count.most == INT_MAX ? count.least : count.most));
+      errors_.Add(Code::kWrongArity, call.where,
+                  "'" + op + "' takes " + Range(schemas) + " operands, not " +
+                      std::to_string(count.most == INT_MAX ? count.least : count.most));
     }
     const bool enough = std::any_of(schemas.begin(), schemas.end(), [&](const OpSchema* schema) {
       const bool variadic = !schema->outputs.empty() && schema->outputs.back().variadic;
       return variadic || outputs <= static_cast<int>(schema->outputs.size());
     });
-    if (!enough) errors_.Add(call.where, "'" + op + "' has fewer than " + std::to_string(outputs) + " results");
+    if (!enough)
+      errors_.Add(Code::kWrongArity, call.where, "'" + op + "' has fewer than " + std::to_string(outputs) + " results");
   }
 
   // An attribute must be known to one of the operators that the call may be.
@@ -138,8 +141,9 @@ class OperatorChecker {
         for (const auto& [name, unused] : schema->attributes) known.push_back(name);
       }
       if (found) continue;
-      errors_.Add(attribute.where, "'" + call.ops.front() + "' has no attribute '" + attribute.name + "'" +
-                                       DidYouMean(attribute.name, known));
+      errors_.Add(
+          Code::kUnknownAttribute, attribute.where,
+          "'" + call.ops.front() + "' has no attribute '" + attribute.name + "'" + DidYouMean(attribute.name, known));
     }
   }
 
@@ -151,7 +155,8 @@ class OperatorChecker {
 void CheckNamed(const std::vector<std::string>& ops, const Location& where, const RuleSet& rules, Diagnostics& errors) {
   for (const std::string& op : ops) {
     if (KnownOperator(rules.schemas, op)) continue;
-    errors.Add(where, "there is no operator '" + op + "'" + DidYouMean(op, OperatorNames(rules)));
+    errors.Add(Code::kUnknownOperator, where,
+               "there is no operator '" + op + "'" + DidYouMean(op, OperatorNames(rules)));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/checks.h"
 
@@ -34,7 +35,8 @@ void CheckOverlaps(const RuleSet& rules, const Rule& rule, Diagnostics& errors) 
     for (const auto& [key, file] : rules.files) {
       for (const auto& one : file.rules) known.push_back(one->name);
     }
-    errors.Add(rule.yaml.Get("overlaps")->where, "there is no rule '" + other + "'" + DidYouMean(other, known));
+    errors.Add(Code::kNoSuchRule, rule.yaml.Get("overlaps")->where,
+               "there is no rule '" + other + "'" + DidYouMean(other, known));
   }
 }
 
@@ -48,10 +50,11 @@ void CheckReach(const RuleSet& rules, Diagnostics& errors) {
     for (const auto& rule : file.rules) {
       const auto [first, fresh] = seen.emplace(rule->name, rule->where);
       if (!fresh) {
-        errors.Add(rule->where, "there is another rule '" + rule->name + "', at " + first->second.ToString());
+        errors.Add(Code::kDuplicateRule, rule->where,
+                   "there is another rule '" + rule->name + "', at " + first->second.ToString());
       }
       if (named.files.count(key) == 0 && named.rules.count(rule->name) == 0) {
-        errors.Add(rule->where, "no stage of the pipeline names the rule '" + rule->name + "'");
+        errors.Add(Code::kRuleInNoStage, rule->where, "no stage of the pipeline names the rule '" + rule->name + "'");
       }
       CheckOverlaps(rules, *rule, errors);
     }

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/checks.h"
 
@@ -36,7 +37,7 @@ std::map<std::string, Location> Bound(const Rewrite& rewrite, Diagnostics& error
   for (const Statement& statement : rewrite.statements) {
     const auto bind = [&](const std::string& name, const Location& where) {
       if (name == "_" || bound.emplace(name, where).second) return;
-      errors.Add(where, "'" + name + "' is written twice");
+      errors.Add(Code::kResultLost, where, "'" + name + "' is written twice");
     };
     if (statement.kind == Statement::Kind::kRename) {
       bind(statement.renamed_to, statement.where);
@@ -74,7 +75,8 @@ void CheckOne(const Rule& rule, const Case* one, const Rewrite& rewrite, Diagnos
     for (const OutputPattern& output : line->outputs) {
       const std::string& name = output.name;
       if (name == "_" || read.count(name) > 0 || ReachedFrom(bound, lines, name)) continue;
-      errors.Add(rewrite.where, "the rewrite of '" + rule.name + "' does not write '" + name + "', so it would vanish",
+      errors.Add(Code::kResultLost, rewrite.where,
+                 "the rewrite of '" + rule.name + "' does not write '" + name + "', so it would vanish",
                  "write it, as in " + name + " = ...");
     }
   }

@@ -1,6 +1,7 @@
 // Conditions: YAML maps whose keys are predicates.
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/reading.h"
 
@@ -122,11 +123,11 @@ class ConditionReader {
         if (item.IsMap()) {
           ReadMap(item, conditions);
         } else {
-          errors().Add(item.where, "a condition is a map, as {constant: [W]}");
+          errors().Add(Code::kBadCondition, item.where, "a condition is a map, as {constant: [W]}");
         }
       }
     } else {
-      errors().Add(yaml.where, "conditions are a map, or a list of maps");
+      errors().Add(Code::kBadCondition, yaml.where, "conditions are a map, or a list of maps");
     }
     return conditions;
   }
@@ -137,12 +138,12 @@ class ConditionReader {
   // Several keys: several conditions in a row.
   void ReadMap(const Yaml& map, Conditions& conditions) {
     const std::string why = map.Get(kWhy) != nullptr ? map.Get(kWhy)->scalar : map.comment;
-    if (map.entries.empty()) errors().Add(map.where, "an empty condition says nothing");
+    if (map.entries.empty()) errors().Add(Code::kBadCondition, map.where, "an empty condition says nothing");
     for (size_t i = 0; i < map.entries.size(); ++i) {
       const auto& [key, value] = map.entries[i];
       if (key == kWhy) continue;
       if (key == kThen) {
-        if (map.Get("if") == nullptr) errors().Add(map.key_places[i], "'then' without 'if'");
+        if (map.Get("if") == nullptr) errors().Add(Code::kBadCondition, map.key_places[i], "'then' without 'if'");
         continue;
       }
       Condition condition;
@@ -150,7 +151,8 @@ class ConditionReader {
       condition.predicate = FindPredicate(key);
       condition.why = why;
       if (condition.predicate == nullptr) {
-        errors().Add(condition.where, "there is no predicate '" + key + "'" + DidYouMean(key, PredicateNames()));
+        errors().Add(Code::kUnknownPredicate, condition.where,
+                     "there is no predicate '" + key + "'" + DidYouMean(key, PredicateNames()));
         continue;
       }
       if (ReadArguments(map, value, condition)) conditions.push_back(std::move(condition));
@@ -158,8 +160,9 @@ class ConditionReader {
   }
 
   bool Wrong(const Condition& condition, const Location& where) {
-    errors().Add(where, "'" + std::string(condition.predicate->name) + "' takes " +
-                            std::string(Example(condition.predicate->args)));
+    errors().Add(
+        Code::kBadCondition, where,
+        "'" + std::string(condition.predicate->name) + "' takes " + std::string(Example(condition.predicate->args)));
     return false;
   }
 
@@ -300,7 +303,7 @@ class ConditionReader {
   bool ReadIfThen(const Yaml& map, const Yaml& value, Condition& condition) {
     const Yaml* then = map.Get(kThen);
     if (then == nullptr) {
-      errors().Add(condition.where, "'if' without 'then'");
+      errors().Add(Code::kBadCondition, condition.where, "'if' without 'then'");
       return false;
     }
     condition.groups.push_back(Read(value));

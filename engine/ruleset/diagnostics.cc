@@ -1,18 +1,17 @@
 #include "engine/ruleset/diagnostics.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace rulerun {
 namespace {
-
-constexpr size_t kMaxTold = 20;
 
 bool SameError(const Error& a, const Error& b) { return a.place == b.place && a.message == b.message; }
 
 }  // namespace
 
-void Diagnostics::Add(const Location& where, std::string message, std::string remedy) {
-  Add({ErrorKind::kRules, std::move(message), where.ToString(), std::move(remedy)});
+void Diagnostics::Add(Code code, const Location& where, std::string message, std::string remedy) {
+  Add({code, std::move(message), where.ToString(), std::move(remedy)});
 }
 
 void Diagnostics::Add(Error error) {
@@ -22,15 +21,10 @@ void Diagnostics::Add(Error error) {
 }
 
 Error Diagnostics::Take() {
-  if (errors_.size() == 1) return std::move(errors_.front());
-  Error all;
-  all.kind = ErrorKind::kRules;
-  for (size_t i = 0; i < std::min(errors_.size(), kMaxTold); ++i) {
-    if (i > 0) all.message += "\n";
-    all.message += ToString(errors_[i]);
-  }
-  if (errors_.size() > kMaxTold) all.message += "\nand " + std::to_string(errors_.size() - kMaxTold) + " more errors";
-  return all;
+  Error first = std::move(errors_.front());
+  first.more.assign(std::make_move_iterator(errors_.begin() + 1), std::make_move_iterator(errors_.end()));
+  errors_.clear();
+  return first;
 }
 
 }  // namespace rulerun

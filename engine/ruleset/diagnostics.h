@@ -12,11 +12,11 @@ namespace rulerun {
 
 class Diagnostics {
  public:
-  void Add(const Location& where, std::string message, std::string remedy = "");
+  void Add(Code code, const Location& where, std::string message, std::string remedy = "");
   void Add(Error error);
   bool ok() const { return errors_.empty(); }
   size_t size() const { return errors_.size(); }
-  // All of them in one: a single one as it is, several joined by newlines, each with its place; at most 20 are told.
+  // The first error, with all others in its `more`. There must be one.
   Error Take();
 
  private:

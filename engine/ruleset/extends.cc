@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/keys.h"
 #include "engine/ruleset/raw.h"
@@ -58,7 +59,7 @@ class Editor {
     const bool disables = edit.Get("disable") != nullptr;
     const bool inserts = edit.Get("insert") != nullptr;
     if (overrides + disables + inserts != 1) {
-      errors_.Add(edit.where, "a change is one of 'override', 'disable' and 'insert'");
+      errors_.Add(Code::kKeysConflict, edit.where, "a change is one of 'override', 'disable' and 'insert'");
     } else if (overrides) {
       Override(edit);
     } else if (disables) {
@@ -105,8 +106,9 @@ class Editor {
   std::optional<Place> FindRuleOrFail(const Yaml& name) {
     auto place = FindRule(name.scalar);
     if (!place) {
-      errors_.Add(name.where, "'" + raw_.extends.front() + "' has no rule '" + name.scalar + "'" +
-                                  DidYouMean(name.scalar, RuleNames()));
+      errors_.Add(
+          Code::kNoSuchRule, name.where,
+          "'" + raw_.extends.front() + "' has no rule '" + name.scalar + "'" + DidYouMean(name.scalar, RuleNames()));
     }
     return place;
   }
@@ -127,7 +129,7 @@ class Editor {
     const auto& [key, value] = edit.entries[i];
     if (key == "override" || key == "closes") return;
     if (key == "rules") {
-      errors_.Add(edit.key_places[i], "'rules' belongs to 'insert'");
+      errors_.Add(Code::kKeysConflict, edit.key_places[i], "'rules' belongs to 'insert'");
     } else if (EndsWith(key, "+")) {
       const std::string base = key.substr(0, key.size() - 1);
       Yaml grown = rule.Get(base) != nullptr ? *rule.Get(base) : AsList(value);
@@ -172,7 +174,7 @@ class Editor {
     if (closes == nullptr) return;
     for (const Yaml& id : AsList(*closes).items) {
       if (std::find(closed.begin(), closed.end(), id.scalar) != closed.end()) continue;
-      errors_.Add(id.where, "none of these rules has a fault '" + id.scalar + "'");
+      errors_.Add(Code::kNoSuchRule, id.where, "none of these rules has a fault '" + id.scalar + "'");
     }
   }
 
@@ -189,7 +191,7 @@ class Editor {
           } else if (kind == "stage") {
             DisableStage(name);
           } else {
-            errors_.Add(what.key_places[i],
+            errors_.Add(Code::kUnknownKey, what.key_places[i],
                         "'" + kind + "' is neither group nor stage" + DidYouMean(kind, {"group", "stage"}));
           }
         }
@@ -222,7 +224,9 @@ class Editor {
       for (const Yaml& rule : list.items) DropFromPipeline(TextOf(rule, "rule"));
       list.items.clear();
     });
-    if (!found) errors_.Add(name.where, "there is no group '" + name.scalar + "'" + DidYouMean(name.scalar, known));
+    if (!found)
+      errors_.Add(Code::kNoSuchRule, name.where,
+                  "there is no group '" + name.scalar + "'" + DidYouMean(name.scalar, known));
   }
 
   // A stage goes by its file, its pass, or the name that its file gives it.
@@ -240,7 +244,8 @@ class Editor {
     };
     Yaml* pipeline = Find(raw_.manifest, "pipeline");
     if (pipeline == nullptr || !RemoveStages(*pipeline, is_it)) {
-      errors_.Add(name.where, "the pipeline has no stage '" + name.scalar + "'" + DidYouMean(name.scalar, known));
+      errors_.Add(Code::kNoSuchRule, name.where,
+                  "the pipeline has no stage '" + name.scalar + "'" + DidYouMean(name.scalar, known));
       return;
     }
     DropUnnamedFiles();
@@ -301,11 +306,12 @@ class Editor {
     const Yaml& where = *edit.Get("insert");
     const Yaml* rules = edit.Get("rules");
     if (rules == nullptr || !rules->IsSequence()) {
-      errors_.Add(edit.where, "'insert' needs 'rules', a list");
+      errors_.Add(Code::kKeysConflict, edit.where, "'insert' needs 'rules', a list");
       return;
     }
     if (!where.IsMap() || where.entries.size() != 1 || !where.entries[0].second.IsScalar()) {
-      errors_.Add(where.where, "'insert' takes {into: group or file}, {before: rule} or {after: rule}");
+      errors_.Add(Code::kKeysConflict, where.where,
+                  "'insert' takes {into: group or file}, {before: rule} or {after: rule}");
       return;
     }
     const auto& [how, target] = where.entries[0];
@@ -317,7 +323,7 @@ class Editor {
     } else if (how == "before" || how == "after") {
       InsertBeside(target, how == "after", added);
     } else {
-      errors_.Add(where.key_places[0],
+      errors_.Add(Code::kUnknownKey, where.key_places[0],
                   "'" + how + "' is none of into, before, after" + DidYouMean(how, {"into", "before", "after"}));
     }
   }
@@ -343,7 +349,8 @@ class Editor {
   void CheckNew(const Yaml& rule) {
     const Yaml* name = rule.Get("rule");
     if (name == nullptr || !FindRule(name->scalar)) return;
-    errors_.Add(name->where, "there is a rule '" + name->scalar + "' already", "change it with 'override'");
+    errors_.Add(Code::kDuplicateRule, name->where, "there is a rule '" + name->scalar + "' already",
+                "change it with 'override'");
   }
 
   // A group of the file that has it, or the patterns of a file by its path or stage name.
@@ -364,7 +371,7 @@ class Editor {
       if (file.key == target.scalar || (!stage.empty() && stage == target.scalar)) found.push_back(list);
     }
     if (found.size() == 1) return found[0];
-    errors_.Add(target.where,
+    errors_.Add(Code::kNoSuchRule, target.where,
                 found.empty() ? "there is no group or file '" + target.scalar + "'" + DidYouMean(target.scalar, known)
                               : "several files have a group '" + target.scalar + "'",
                 found.empty() ? "" : "say before or after which rule");

@@ -1,4 +1,5 @@
 // One file of rules.
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/reading.h"
 
@@ -14,9 +15,9 @@ void ReadUnits(const Yaml& yaml, UnitSettings& units, Diagnostics& errors) {
   for (size_t i = 0; i < names->entries.size(); ++i) {
     const auto& [type, name] = names->entries[i];
     if (type != "other" && !ParseDataType(type)) {
-      errors.Add(names->key_places[i], "'" + type + "' is neither an element type nor other");
+      errors.Add(Code::kUnknownType, names->key_places[i], "'" + type + "' is neither an element type nor other");
     }
-    if (!name.IsScalar()) errors.Add(name.where, "expected the name of an initializer");
+    if (!name.IsScalar()) errors.Add(Code::kBadValue, name.where, "expected the name of an initializer");
     units.zero_point.emplace_back(type, name.scalar);
   }
 }
@@ -59,7 +60,7 @@ RuleFile ReadRuleFile(const Yaml& yaml, const std::string& key, const RuleSet& r
     ReadUnsupported(*list, file, errors);
   }
   if (!has_rules) {
-    errors.Add(yaml.where,
+    errors.Add(Code::kMissingKey, yaml.where,
                "the file has no rules: they stand under 'rules', or under 'replace', 'drop-qdq', 'drop-dq' "
                "and 'unsupported'");
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/reading.h"
 
@@ -41,11 +42,12 @@ std::vector<std::string> LevelNames() {
 std::optional<int64_t> Bound(const Yaml& yaml, Gate::Kind kind, Diagnostics& errors) {
   if (kind == Gate::Kind::kLevel && yaml.IsScalar()) {
     if (const auto level = ParseLevel(yaml.scalar)) return static_cast<int64_t>(*level);
-    errors.Add(yaml.where, "'" + yaml.scalar + "' is no optimization level" + DidYouMean(yaml.scalar, LevelNames()));
+    errors.Add(Code::kUnknownGate, yaml.where,
+               "'" + yaml.scalar + "' is no optimization level" + DidYouMean(yaml.scalar, LevelNames()));
     return std::nullopt;
   }
   if (const auto number = yaml.AsInt()) return number;
-  errors.Add(yaml.where, "expected a whole number");
+  errors.Add(Code::kBadValue, yaml.where, "expected a whole number");
   return std::nullopt;
 }
 
@@ -65,13 +67,13 @@ void ReadNamed(const Yaml& yaml, Gate::Kind kind, const ReadContext& context, Ga
       const Yaml& value = yaml.entries[i].second;
       const auto truth = value.AsBool();
       const std::optional<int64_t> wanted = truth ? std::optional<int64_t>(*truth ? 1 : 0) : value.AsInt();
-      if (!wanted) context.errors.Add(value.where, "expected a whole number, true or false");
+      if (!wanted) context.errors.Add(Code::kBadValue, value.where, "expected a whole number, true or false");
       add(yaml.entries[i].first, yaml.key_places[i], wanted);
     }
     return;
   }
   if (!yaml.AsNames()) {
-    context.errors.Add(yaml.where, "expected a name, a list of names, or {name: value}");
+    context.errors.Add(Code::kBadValue, yaml.where, "expected a name, a list of names, or {name: value}");
     return;
   }
   if (yaml.IsScalar()) return add(yaml.scalar, yaml.where, std::nullopt);
@@ -107,7 +109,7 @@ std::optional<Gate::Item> ReadRange(const Yaml& yaml, Gate::Kind kind, Diagnosti
     return item;
   }
   if (!yaml.IsMap() || yaml.entries.empty()) {
-    errors.Add(yaml.where, "expected {min: ...}, {below: ...} or both");
+    errors.Add(Code::kBadValue, yaml.where, "expected {min: ...}, {below: ...} or both");
     return std::nullopt;
   }
   for (size_t i = 0; i < yaml.entries.size(); ++i) {
@@ -119,7 +121,8 @@ std::optional<Gate::Item> ReadRange(const Yaml& yaml, Gate::Kind kind, Diagnosti
     } else if (key == "below") {
       item.below = *bound;
     } else {
-      errors.Add(yaml.key_places[i], "'" + key + "' is neither min nor below" + DidYouMean(key, {"min", "below"}));
+      errors.Add(Code::kUnknownKey, yaml.key_places[i],
+                 "'" + key + "' is neither min nor below" + DidYouMean(key, {"min", "below"}));
     }
   }
   return item;
@@ -128,7 +131,7 @@ std::optional<Gate::Item> ReadRange(const Yaml& yaml, Gate::Kind kind, Diagnosti
 Gate ReadGate(const Yaml* yaml, const ReadContext& context) {
   Gate gate;
   if (yaml == nullptr || !CheckMap(*yaml, KeyTable::kGate, context.errors)) return gate;
-  if (yaml->entries.empty()) context.errors.Add(yaml->where, "an empty gate says nothing");
+  if (yaml->entries.empty()) context.errors.Add(Code::kBadValue, yaml->where, "an empty gate says nothing");
   for (const auto& [key, value] : yaml->entries) {
     if (key == "option" || key == "fact") {
       ReadNamed(value, key == "option" ? Gate::Kind::kOption : Gate::Kind::kFact, context, gate);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun {
@@ -129,6 +130,7 @@ constexpr auto kUnsupportedKeys = std::to_array<KeyInfo>({
       {"ep", kNames, "Execution providers, instead of the stage's."},                                                    \
       {"if", kMap, "Only if this holds.", kOptional, "", KeyTable::kGate},                                               \
       {"unless", kMap, "Not if this holds.", kOptional, "", KeyTable::kGate},                                            \
+      {"uncovered", kMapOfTexts, "What `rulerun test` says was never seen, word for word -> why no test can show it."},  \
       {"overlaps", kNames, "Rules that may match the same nodes, on purpose."},                                          \
       {"tests", kListOfMaps, "Graphs that the rule must change, refuse, or not match.", kOptional, "", KeyTable::kTest}, \
       {"faults", kListOfMaps, "What is known to go wrong.", kOptional, "", KeyTable::kFault},                            \
@@ -184,7 +186,7 @@ constexpr auto kTestKeys = std::to_array<KeyInfo>({
     {"like", kText, "The test whose graph is taken, with `change` and `edit`."},
     {"change", kMapOfAny, "Initializer -> its new value: 0.2, [1, 2], or a text with a type, \"int8 = {3}\"."},
     {"edit", kMapOfTexts, "A piece of the graph's text -> what stands there instead, wherever it does."},
-    {"given", kMapOfAny, "Facts, options, `platform`, `level`, `opset` of this test."},
+    {"given", kMapOfAny, "Facts, options, `platform`, `level`, `opset`, `ep` of this test."},
 });
 
 std::vector<std::string> Choices(const KeyInfo& key) { return Split(key.choices, '|'); }
@@ -194,8 +196,9 @@ std::string Quote(const std::string& word) { return "'" + word + "'"; }
 void CheckChoice(const KeyInfo& key, const Yaml& value, Diagnostics& errors) {
   const std::vector<std::string> choices = Choices(key);
   if (value.IsScalar() && std::find(choices.begin(), choices.end(), value.scalar) != choices.end()) return;
-  errors.Add(value.where, Quote(std::string(key.name)) + " is one of " + Join(choices, ", ") +
-                              (value.IsScalar() ? DidYouMean(value.scalar, choices) : ""));
+  errors.Add(Code::kBadValue, value.where,
+             Quote(std::string(key.name)) + " is one of " + Join(choices, ", ") +
+                 (value.IsScalar() ? DidYouMean(value.scalar, choices) : ""));
 }
 
 // What the value must look like, or nullptr where it does.
@@ -324,7 +327,7 @@ bool CheckMap(const Yaml& yaml, KeyTable table, Diagnostics& errors) {
   const size_t before = errors.size();
   const std::string what(Name(table));
   if (!yaml.IsMap()) {
-    errors.Add(yaml.where, "expected a map with the keys of a " + what);
+    errors.Add(Code::kBadValue, yaml.where, "expected a map with the keys of a " + what);
     return false;
   }
   const auto keys = Keys(table);
@@ -333,18 +336,19 @@ bool CheckMap(const Yaml& yaml, KeyTable table, Diagnostics& errors) {
     const auto key =
         std::find_if(keys.begin(), keys.end(), [&, &name = name](const KeyInfo& k) { return k.name == name; });
     if (key == keys.end()) {
-      errors.Add(yaml.key_places[i], "a " + what + " has no key " + Quote(name) + DidYouMean(name, KeyNames(table)));
+      errors.Add(Code::kUnknownKey, yaml.key_places[i],
+                 "a " + what + " has no key " + Quote(name) + DidYouMean(name, KeyNames(table)));
     } else if (value.kind == Yaml::Kind::kNull && MayBeNull(table, *key)) {
       continue;
     } else if (key->shape == kChoice) {
       CheckChoice(*key, value, errors);
     } else if (const char* wanted = WrongShape(key->shape, value)) {
-      errors.Add(yaml.key_places[i], Quote(name) + " takes " + wanted);
+      errors.Add(Code::kBadValue, yaml.key_places[i], Quote(name) + " takes " + wanted);
     }
   }
   for (const KeyInfo& key : keys) {
     if (key.required && yaml.Get(key.name) == nullptr) {
-      errors.Add(yaml.where, "the " + what + " lacks the key " + Quote(std::string(key.name)));
+      errors.Add(Code::kMissingKey, yaml.where, "the " + what + " lacks the key " + Quote(std::string(key.name)));
     }
   }
   return errors.size() == before;

@@ -2,6 +2,8 @@
 
 #include <cctype>
 
+#include "engine/base/codes.h"
+
 namespace rulerun {
 namespace {
 
@@ -41,7 +43,7 @@ class Lexer {
     return place;
   }
   Error Fail(size_t at, std::string message) const {
-    return {ErrorKind::kRules, std::move(message), Place(at).ToString(), ""};
+    return {Code::kBadText, std::move(message), Place(at).ToString(), ""};
   }
 
   void SkipBlanks() {

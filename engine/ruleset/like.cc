@@ -1,6 +1,7 @@
 // `like: RULE`: a rule that takes over another's keys, except for those it writes itself.
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/raw.h"
 #include "engine/ruleset/reading.h"
@@ -37,7 +38,8 @@ void ForEachRule(Yaml& file, const Visit& visit) {
 }
 
 void Fail(const Yaml& like, const std::vector<std::string>& names, Diagnostics& errors) {
-  errors.Add(like.where, "no rule above this one is called '" + like.scalar + "'" + DidYouMean(like.scalar, names));
+  errors.Add(Code::kNoSuchRule, like.where,
+             "no rule above this one is called '" + like.scalar + "'" + DidYouMean(like.scalar, names));
 }
 
 }  // namespace

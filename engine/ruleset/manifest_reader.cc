@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/checks.h"
 #include "engine/ruleset/raw.h"
@@ -43,7 +44,7 @@ class ManifestReader {
       Platform& platform = rules_->platforms[name];
       platform.name = name;
       if (!facts.IsMap()) {
-        errors_.Add(facts.where, "a platform is a map of facts");
+        errors_.Add(Code::kBadValue, facts.where, "a platform is a map of facts");
         continue;
       }
       for (const auto& [fact, value] : facts.entries) ReadFact(fact, value, platform);
@@ -56,7 +57,7 @@ class ManifestReader {
     } else if (const auto number = value.AsInt()) {
       platform.facts[name] = *number;
     } else if (!value.IsScalar()) {
-      errors_.Add(value.where, "a fact is a whole number, true, false or a text");
+      errors_.Add(Code::kBadValue, value.where, "a fact is a whole number, true, false or a text");
     } else {
       platform.texts[name] = name == kKernels ? ExistingFile(value) : value.scalar;
     }
@@ -65,7 +66,8 @@ class ManifestReader {
   std::string ExistingFile(const Yaml& value) {
     std::string path = ResolvePath(value);
     std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) errors_.Add(value.where, "there is no file " + path);
+    if (!std::filesystem::exists(path, ignored))
+      errors_.Add(Code::kMissingFile, value.where, "there is no file " + path);
     return path;
   }
 
@@ -81,7 +83,7 @@ class ManifestReader {
       } else if (const auto number = fallback.AsInt()) {
         option.value = *number;
       } else {
-        errors_.Add(fallback.where, "the default is a whole number, or platform");
+        errors_.Add(Code::kBadValue, fallback.where, "the default is a whole number, or platform");
       }
       if (const Yaml* range = value.Get("range")) ReadRange(*range, option);
     }
@@ -90,14 +92,15 @@ class ManifestReader {
   void CheckPlatformFact(const std::string& name, const Location& where) {
     for (const auto& [platform, facts] : rules_->platforms) {
       if (facts.facts.count(name) > 0) continue;
-      errors_.Add(where, std::string("the platform '").append(platform).append("' has no fact '").append(name) + "'");
+      errors_.Add(Code::kUnknownGate, where,
+                  std::string("the platform '").append(platform).append("' has no fact '").append(name) + "'");
     }
   }
 
   void ReadRange(const Yaml& range, Option& option) {
     const bool is_range =
         range.IsSequence() && range.items.size() == 2 && range.items[0].AsInt() && range.items[1].AsInt();
-    if (!is_range) return errors_.Add(range.where, "a range is [lowest, highest]");
+    if (!is_range) return errors_.Add(Code::kBadValue, range.where, "a range is [lowest, highest]");
     option.min = *range.items[0].AsInt();
     option.max = *range.items[1].AsInt();
   }
@@ -122,7 +125,7 @@ class ManifestReader {
 
   void ReadStages() {
     const Yaml* pipeline = manifest_.Get("pipeline");
-    if (pipeline == nullptr) return errors_.Add(manifest_.where, "the rule set has no 'pipeline'");
+    if (pipeline == nullptr) return errors_.Add(Code::kMissingKey, manifest_.where, "the rule set has no 'pipeline'");
     ReadTables(*pipeline);
     rules_->pipeline = ReadPipeline(*pipeline, *rules_, keys_, errors_);
   }
@@ -136,7 +139,7 @@ class ManifestReader {
       if (keys_.count(path) > 0) continue;
       auto table = ReadYaml(path);
       if (!table.ok()) {
-        errors_.Add(named->where, ToString(table.error()));
+        errors_.Add(table.error().code, named->where, ToString(table.error()));
         continue;
       }
       const std::string key = rules_->tables.count(named->scalar) > 0 ? path : named->scalar;

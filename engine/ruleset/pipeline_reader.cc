@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/reading.h"
 
@@ -55,7 +56,7 @@ class PipelineReader {
     const Yaml* pass = yaml.Get("pass");
     const Yaml* stages = yaml.Get("stages");
     if ((file != nullptr) + (pass != nullptr) + (stages != nullptr) != 1) {
-      errors_.Add(yaml.where, "a stage has one of 'rules', 'pass' and 'stages'");
+      errors_.Add(Code::kKeysConflict, yaml.where, "a stage has one of 'rules', 'pass' and 'stages'");
       return;
     }
     if (file != nullptr) {
@@ -71,7 +72,7 @@ class PipelineReader {
     }
     const auto belongs = [&](std::string_view key, bool fits, const char* owner) {
       if (const Yaml* value = yaml.Get(key); value != nullptr && !fits) {
-        errors_.Add(value->where, "'" + std::string(key) + "' belongs to " + owner);
+        errors_.Add(Code::kKeysConflict, value->where, "'" + std::string(key) + "' belongs to " + owner);
       }
     };
     belongs("table", pass != nullptr, "a pass");
@@ -91,13 +92,14 @@ class PipelineReader {
     for (const auto& rule : file->second.rules) names.push_back(rule->name);
     for (const Yaml& item : only.IsSequence() ? only.items : std::vector<Yaml>{only}) {
       if (std::find(names.begin(), names.end(), item.scalar) != names.end()) continue;
-      errors_.Add(item.where, stage.file + " has no rule '" + item.scalar + "'" + DidYouMean(item.scalar, names));
+      errors_.Add(Code::kNoSuchRule, item.where,
+                  stage.file + " has no rule '" + item.scalar + "'" + DidYouMean(item.scalar, names));
     }
   }
 
   int ReadRounds(const Yaml& loop) {
     const int64_t rounds = loop.AsInt().value_or(1);
-    if (rounds < 1 || rounds > kMostRounds) errors_.Add(loop.where, "'loop' is 1 to 1000 rounds");
+    if (rounds < 1 || rounds > kMostRounds) errors_.Add(Code::kBadValue, loop.where, "'loop' is 1 to 1000 rounds");
     return static_cast<int>(std::clamp<int64_t>(rounds, 1, kMostRounds));
   }
 
@@ -106,13 +108,13 @@ class PipelineReader {
     const Yaml* by = yaml.Get("by");
     const Yaml* again = yaml.Get("again-if");
     if ((by == nullptr) != (again == nullptr)) {
-      errors_.Add((by != nullptr ? by : again)->where, "'by' and 'again-if' go together");
+      errors_.Add(Code::kKeysConflict, (by != nullptr ? by : again)->where, "'by' and 'again-if' go together");
       return;
     }
     if (by == nullptr) return;
     const Yaml* option = by->Get("option");
     if (option == nullptr || !option->IsScalar() || by->entries.size() != 1) {
-      errors_.Add(by->where, "'by' names an option: {option: NAME}");
+      errors_.Add(Code::kBadValue, by->where, "'by' names an option: {option: NAME}");
       return;
     }
     if (context_.CheckOption(option->scalar, option->where)) stage.loop_by = option->scalar;
@@ -121,7 +123,8 @@ class PipelineReader {
       int64_t number = 0;
       const auto end = std::from_chars(key.data(), key.data() + key.size(), number);
       if (end.ec != std::errc() || end.ptr != key.data() + key.size()) {
-        errors_.Add(again->key_places[i], "the keys of 'again-if' are values of the option: whole numbers");
+        errors_.Add(Code::kBadValue, again->key_places[i],
+                    "the keys of 'again-if' are values of the option: whole numbers");
         continue;
       }
       std::vector<std::string> names = value.AsNames().value_or(std::vector<std::string>{});

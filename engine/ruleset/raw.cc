@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/keys.h"
 #include "engine/ruleset/reading.h"
@@ -33,7 +34,8 @@ class RawReader {
       MergeManifest(*manifest, raw.manifest);
     } else {
       if (const Yaml* edits = manifest->Get("rules")) {
-        errors_.Add(edits->where, "'rules' changes another rule set, and this one has no 'extends'",
+        errors_.Add(Code::kKeysConflict, edits->where,
+                    "'rules' changes another rule set, and this one has no 'extends'",
                     "rules of its own stand in files, which the pipeline names");
       }
       raw.manifest = *manifest;
@@ -54,7 +56,7 @@ class RawReader {
     if (ops == nullptr || !ops->IsScalar()) return;
     auto file = ReadYaml(ResolvePath(*ops));
     if (!file.ok()) {
-      errors_.Add(ops->where, ToString(file.error()));
+      errors_.Add(file.error().code, ops->where, ToString(file.error()));
     } else {
       *ops = std::move(file).value();
     }
@@ -66,11 +68,11 @@ class RawReader {
     const std::string found = Locate(path, base);
     if (found.empty()) return false;
     if (std::find(open_.begin(), open_.end(), Canonical(found)) != open_.end()) {
-      errors_.Add(base.where, "the rule sets extend each other in a circle: " + found);
+      errors_.Add(Code::kExtendsCircle, base.where, "the rule sets extend each other in a circle: " + found);
       return false;
     }
     if (open_.size() > kMostLevels) {
-      errors_.Add(base.where, "more than 16 rule sets extend one another");
+      errors_.Add(Code::kExtendsCircle, base.where, "more than 16 rule sets extend one another");
       return false;
     }
     return Read(found, raw);
@@ -98,7 +100,8 @@ class RawReader {
     for (const std::string& file : tried) {
       if (std::filesystem::exists(file, ignored)) return file;
     }
-    errors_.Add(base.where, "there is no rule set '" + base.scalar + "'", "looked for " + Join(tried, ", "));
+    errors_.Add(Code::kMissingFile, base.where, "there is no rule set '" + base.scalar + "'",
+                "looked for " + Join(tried, ", "));
     return "";
   }
 
@@ -119,7 +122,7 @@ class RawReader {
       if (raw.files.count(path) > 0 || failed_.count(path) > 0) continue;
       auto file = ReadYaml(path);
       if (!file.ok()) {
-        errors_.Add(named->where, ToString(file.error()));
+        errors_.Add(file.error().code, named->where, ToString(file.error()));
         failed_.insert(path);
         continue;
       }

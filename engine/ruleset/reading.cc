@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun {
@@ -12,7 +13,7 @@ bool ReadContext::CheckFact(const std::string& name, const Location& where) cons
     if (platform.facts.count(name) > 0) return true;
     for (const auto& [fact, value] : platform.facts) known.push_back(fact);
   }
-  errors.Add(where, "no platform has the fact '" + name + "'" + DidYouMean(name, known));
+  errors.Add(Code::kUnknownGate, where, "no platform has the fact '" + name + "'" + DidYouMean(name, known));
   return false;
 }
 
@@ -20,7 +21,7 @@ bool ReadContext::CheckOption(const std::string& name, const Location& where) co
   if (rules.options.count(name) > 0) return true;
   std::vector<std::string> known;
   for (const auto& [option, unused] : rules.options) known.push_back(option);
-  errors.Add(where, "there is no option '" + name + "'" + DidYouMean(name, known));
+  errors.Add(Code::kUnknownGate, where, "there is no option '" + name + "'" + DidYouMean(name, known));
   return false;
 }
 

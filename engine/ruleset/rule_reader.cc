@@ -1,6 +1,7 @@
 // One rule: YAML -> Rule.
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/reading.h"
 
@@ -60,7 +61,7 @@ class RuleReader {
       for (const Yaml& item : value.IsSequence() ? value.items : std::vector<Yaml>{value}) {
         const auto version = item.AsInt();
         if (!version || *version < 1 || *version > 1000) {
-          errors().Add(item.where, "a since-version is a small whole number");
+          errors().Add(Code::kBadValue, item.where, "a since-version is a small whole number");
         } else {
           versions.push_back(static_cast<int>(*version));
         }
@@ -73,14 +74,15 @@ class RuleReader {
     const Yaml* match = yaml_.Get("match");
     rule_->is_unit = unit != nullptr;
     if (unit != nullptr && match != nullptr) {
-      errors().Add(match->where, "a rule has either 'unit' or 'match'");
+      errors().Add(Code::kKeysConflict, match->where, "a rule has either 'unit' or 'match'");
     } else if (unit == nullptr && match == nullptr) {
-      errors().Add(yaml_.where, "the rule '" + rule_->name + "' has neither 'unit' nor 'match'");
+      errors().Add(Code::kMissingKey, yaml_.where, "the rule '" + rule_->name + "' has neither 'unit' nor 'match'");
     } else if (IsUnitGroup() && unit == nullptr) {
-      errors().Add(match->where, "a rule of the group '" + std::string(Name(rule_->group)) + "' has a 'unit'",
+      errors().Add(Code::kKeysConflict, match->where,
+                   "a rule of the group '" + std::string(Name(rule_->group)) + "' has a 'unit'",
                    "patterns stand under 'rules'");
     } else if (!IsUnitGroup() && unit != nullptr) {
-      errors().Add(unit->where, "a unit stands under 'replace', 'drop-qdq' or 'drop-dq'");
+      errors().Add(Code::kKeysConflict, unit->where, "a unit stands under 'replace', 'drop-qdq' or 'drop-dq'");
     } else {
       rule_->match =
           unit != nullptr ? ReadBlock(*unit, TextMode::kUnit, errors()) : ReadBlock(*match, TextMode::kMatch, errors());
@@ -120,11 +122,13 @@ class RuleReader {
     for (size_t i = 0; i + 1 < rule_->cases.size(); ++i) {
       const Case& one = rule_->cases[i];
       if (!one.conditions.empty() || !one.match.empty()) continue;
-      errors().Add(rule_->cases[i + 1].where, "never taken: the case before it has no 'where' and always holds");
+      errors().Add(Code::kCaseNeverTaken, rule_->cases[i + 1].where,
+                   "never taken: the case before it has no 'where' and always holds");
       break;
     }
     for (const Case& one : rule_->cases) {
-      if (rule_->is_unit && !one.match.empty()) errors().Add(one.where, "a case of a unit adds no lines to match");
+      if (rule_->is_unit && !one.match.empty())
+        errors().Add(Code::kKeysConflict, one.where, "a case of a unit adds no lines to match");
     }
   }
 
@@ -132,7 +136,7 @@ class RuleReader {
     Rewrite rewrite;
     const auto take = [&](const Yaml& value, Rewrite::Kind kind) {
       if (rewrite.kind != Rewrite::Kind::kNone) {
-        errors().Add(value.where, "only one of 'replace', 'becomes', 'error' and 'refuse'");
+        errors().Add(Code::kNoRewrite, value.where, "only one of 'replace', 'becomes', 'error' and 'refuse'");
         return false;
       }
       rewrite.kind = kind;
@@ -142,12 +146,12 @@ class RuleReader {
     const Yaml* replace = map.Get("replace");
     if (replace != nullptr && take(*replace, Rewrite::Kind::kReplace)) {
       rewrite.statements = ReadBlock(*replace, TextMode::kReplace, errors());
-      if (rule_->is_unit) errors().Add(replace->where, "a unit has 'becomes', not 'replace'");
+      if (rule_->is_unit) errors().Add(Code::kKeysConflict, replace->where, "a unit has 'becomes', not 'replace'");
     }
     const Yaml* becomes = map.Get("becomes");
     if (becomes != nullptr && take(*becomes, Rewrite::Kind::kBecomes)) {
       rewrite.statements = ReadBlock(*becomes, TextMode::kBecomes, errors());
-      if (!rule_->is_unit) errors().Add(becomes->where, "a pattern has 'replace', not 'becomes'");
+      if (!rule_->is_unit) errors().Add(Code::kKeysConflict, becomes->where, "a pattern has 'replace', not 'becomes'");
     }
     const Yaml* error = map.Get("error");
     if (error != nullptr && take(*error, Rewrite::Kind::kError)) rewrite.error = error->scalar;
@@ -161,15 +165,16 @@ class RuleReader {
     const bool has_own = rule_->rewrite.kind != Rewrite::Kind::kNone;
     for (const Case& one : rule_->cases) {
       const bool has_case = one.rewrite.kind != Rewrite::Kind::kNone;
-      if (!has_own && !has_case) errors().Add(one.where, "the case has no 'replace' and no 'error'");
+      if (!has_own && !has_case) errors().Add(Code::kNoRewrite, one.where, "the case has no 'replace' and no 'error'");
       const bool rewrites = one.rewrite.kind == Rewrite::Kind::kReplace || one.rewrite.kind == Rewrite::Kind::kBecomes;
       if (has_own && rewrites) {
-        errors().Add(one.rewrite.where, "the rule itself has a rewrite: move it into the cases, or leave it out here");
+        errors().Add(Code::kNoRewrite, one.rewrite.where,
+                     "the rule itself has a rewrite: move it into the cases, or leave it out here");
       }
     }
     const bool needs_one = rule_->group == Group::kPattern || rule_->group == Group::kReplace;
     if (needs_one && !has_own && rule_->cases.empty()) {
-      errors().Add(yaml_.where,
+      errors().Add(Code::kNoRewrite, yaml_.where,
                    "the rule '" + rule_->name + "' has no " + (rule_->is_unit ? "'becomes'" : "'replace'"));
     }
   }
@@ -184,14 +189,14 @@ class RuleReader {
       if (value.IsMap() && value.entries.size() == 1) {
         const std::string& how = value.entries[0].first;
         if (how != "exact" && how != "value") {
-          errors().Add(value.key_places[0],
+          errors().Add(Code::kUnknownKey, value.key_places[0],
                        "'" + how + "' is neither exact nor value" + DidYouMean(how, {"exact", "value"}));
         }
         one.kind = how == "value" ? NameTemplate::Kind::kFromValues : NameTemplate::Kind::kExact;
         text = &value.entries[0].second;
       }
       if (!text->IsScalar()) {
-        errors().Add(entries->key_places[i], "a name is a text, {exact: text} or {value: text}");
+        errors().Add(Code::kBadValue, entries->key_places[i], "a name is a text, {exact: text} or {value: text}");
         continue;
       }
       one.text = text->scalar;

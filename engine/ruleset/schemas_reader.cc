@@ -13,6 +13,7 @@
 #include <array>
 #include <charconv>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/lexer.h"
 #include "engine/ruleset/reading.h"
@@ -66,7 +67,7 @@ class ListReader {
     if (!AtEnd() && !Accept(",")) Fail("expected ','");
   }
   void Fail(std::string message) {
-    if (!failed_) errors_.Add(Now().where, std::move(message));
+    if (!failed_) errors_.Add(Code::kBadSchema, Now().where, std::move(message));
     failed_ = true;
   }
 
@@ -234,7 +235,8 @@ void ReadTypeConstraints(const Yaml& types, OpSchema& schema, Diagnostics& error
       if (const auto known = ParseDataType(type)) {
         list.push_back(*known);
       } else {
-        errors.Add(value.where, "'" + type + "' is no element type" + DidYouMean(type, DataTypeNames()));
+        errors.Add(Code::kBadSchema, value.where,
+                   "'" + type + "' is no element type" + DidYouMean(type, DataTypeNames()));
       }
     }
   }
@@ -244,7 +246,8 @@ void CheckParameterTypes(const std::vector<FormalParameter>& parameters, const O
                          Diagnostics& errors) {
   for (const FormalParameter& parameter : parameters) {
     if (schema.types.count(parameter.type) > 0 || ParseDataType(parameter.type)) continue;
-    errors.Add(where, "'" + parameter.type + "' is neither an element type nor declared under 'types'");
+    errors.Add(Code::kBadSchema, where,
+               "'" + parameter.type + "' is neither an element type nor declared under 'types'");
   }
 }
 
@@ -265,7 +268,7 @@ void CheckDimensions(const OpSchema& schema, const Location& where, Diagnostics&
   const std::vector<std::string> bound = NamesOfDimensions(schema.inputs);
   for (const std::string& name : NamesOfDimensions(schema.outputs)) {
     if (std::find(bound.begin(), bound.end(), name) != bound.end()) continue;
-    errors.Add(where, "no input has a dimension '" + name + "'" + DidYouMean(name, bound));
+    errors.Add(Code::kBadSchema, where, "no input has a dimension '" + name + "'" + DidYouMean(name, bound));
   }
   for (const auto* parameters : {&schema.inputs, &schema.outputs}) {
     for (const FormalParameter& parameter : *parameters) {
@@ -274,14 +277,14 @@ void CheckDimensions(const OpSchema& schema, const Location& where, Diagnostics&
         for (const FormalDim& dim : alternatives) {
           rests += dim.rest ? 1 : 0;
           if (dim.kind != FormalDim::Kind::kAttribute) continue;
-          if (schema.attributes.count(dim.name) == 0) errors.Add(where, "there is no attribute '" + dim.name + "'");
+          if (schema.attributes.count(dim.name) == 0) errors.Add(Code::kBadSchema, where, "there is no attribute '" + dim.name + "'");
         }
         if (parameters == &schema.inputs &&
             (alternatives.size() > 1 || alternatives.front().kind == FormalDim::Kind::kAttribute)) {
-          errors.Add(where, "the shape of input '" + parameter.name + "' names dimensions only");
+          errors.Add(Code::kBadSchema, where, "the shape of input '" + parameter.name + "' names dimensions only");
         }
       }
-      if (rests > 1) errors.Add(where, "'" + parameter.name + "' has '...' more than once");
+      if (rests > 1) errors.Add(Code::kBadSchema, where, "'" + parameter.name + "' has '...' more than once");
     }
   }
 }
@@ -302,7 +305,7 @@ void ReadSchema(const std::string& name, const Yaml& map, const std::string& dom
   for (size_t i = 0; i < map.entries.size(); ++i) {
     const std::string& key = map.entries[i].first;
     if (std::find(kSchemaKeys.begin(), kSchemaKeys.end(), key) != kSchemaKeys.end()) continue;
-    errors.Add(map.key_places[i],
+    errors.Add(Code::kUnknownKey, map.key_places[i],
                "a schema has no key '" + key + "'" + DidYouMean(key, {kSchemaKeys.begin(), kSchemaKeys.end()}));
   }
   if (const Yaml* since = map.Get("since")) schema.since_version = static_cast<int>(since->AsInt().value_or(1));
@@ -317,7 +320,7 @@ void ReadSchema(const std::string& name, const Yaml& map, const std::string& dom
   CheckParameterTypes(schema.outputs, schema, map.where, errors);
   CheckDimensions(schema, map.where, errors);
   if (!schema.like.empty() && SinceVersions("", schema.like).empty()) {
-    errors.Add(map.Get("shape")->where,
+    errors.Add(Code::kBadSchema, map.Get("shape")->where,
                "ONNX has no operator '" + schema.like + "'" + DidYouMean(schema.like, OnnxOperators()));
   }
   schema.min_inputs = LeastCount(schema.inputs);
@@ -332,13 +335,14 @@ void ReadSchemas(const std::string& path, ExternalSchemas& schemas, Diagnostics&
   if (!file.ok()) return errors.Add(file.error());
   const Yaml* ops = file->Get("ops");
   if (ops == nullptr || !ops->IsMap()) {
-    return errors.Add(file->where, "a file of schemas has the keys 'domain' and 'ops', a map of operators");
+    return errors.Add(Code::kBadSchema, file->where,
+                      "a file of schemas has the keys 'domain' and 'ops', a map of operators");
   }
   for (const auto& [name, map] : ops->entries) {
     if (map.IsMap()) {
       ReadSchema(name, map, TextOf(*file, "domain"), schemas, errors);
     } else {
-      errors.Add(map.where, "a schema is a map with inputs, outputs, attributes, types");
+      errors.Add(Code::kBadSchema, map.where, "a schema is a map with inputs, outputs, attributes, types");
     }
   }
 }

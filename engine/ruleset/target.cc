@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun {
@@ -49,7 +50,7 @@ Result<Target> MakeTarget(const RuleSet& rules, const std::string& platform, Lev
   if (found == rules.platforms.end()) {
     std::vector<std::string> names;
     for (const auto& [name, unused] : rules.platforms) names.push_back(name);
-    return Error{ErrorKind::kUsage,
+    return Error{Code::kUnknownTarget,
                  "rule set '" + rules.id + "' has no platform '" + wanted + "'" + DidYouMean(wanted, names),
                  "--platform", "platforms: " + Join(names, ", ")};
   }
@@ -78,20 +79,20 @@ Status SetOption(const RuleSet& rules, Target& target, const std::string& assign
     if (name == key || candidate.key == key) option = &candidate;
   }
   if (equals == std::string::npos) {
-    return Error{ErrorKind::kUsage, "'" + assignment + "' gives no value", "--option", "write --option NAME=VALUE"};
+    return Error{Code::kBadFlagValue, "'" + assignment + "' gives no value", "--option", "write --option NAME=VALUE"};
   }
   if (option == nullptr) {
-    return Error{ErrorKind::kUsage, "no option '" + key + "'" + DidYouMean(key, names), "--option",
+    return Error{Code::kUnknownOption, "no option '" + key + "'" + DidYouMean(key, names), "--option",
                  "options: " + Join(names, ", ")};
   }
   const std::string text = assignment.substr(equals + 1);
   int64_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-    return Error{ErrorKind::kUsage, "option '" + key + "' takes a whole number, not '" + text + "'", "--option", ""};
+    return Error{Code::kBadFlagValue, "option '" + key + "' takes a whole number, not '" + text + "'", "--option", ""};
   }
   if (value < option->min || value > option->max) {
-    return Error{ErrorKind::kUsage, "option '" + key + "' is out of range: " + text, "--option",
+    return Error{Code::kBadFlagValue, "option '" + key + "' is out of range: " + text, "--option",
                  "from " + std::to_string(option->min) + " to " + std::to_string(option->max)};
   }
   target.options[option->name] = value;

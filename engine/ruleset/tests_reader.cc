@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/reading.h"
 
@@ -67,7 +68,7 @@ class TestReader {
 
   std::vector<RuleTest> Read(const Yaml& list) {
     if (!list.IsSequence()) {
-      context_.errors.Add(list.where, "'tests' takes a list");
+      context_.errors.Add(Code::kBadTest, list.where, "'tests' takes a list");
       return {};
     }
     for (const Yaml& item : list.items) {
@@ -85,8 +86,9 @@ class TestReader {
     if (const Yaml* name = item.Get("like")) {
       like = FindTest(name->scalar);
       if (like == nullptr) {
-        context_.errors.Add(name->where, "no test above this one is called '" + name->scalar + "'" +
-                                             DidYouMean(name->scalar, TestNames()));
+        context_.errors.Add(
+            Code::kNoSuchRule, name->where,
+            "no test above this one is called '" + name->scalar + "'" + DidYouMean(name->scalar, TestNames()));
         return;
       }
     }
@@ -165,8 +167,8 @@ class TestReader {
     return true;
   }
 
-  bool Fail(const Location& where, std::string message) {
-    context_.errors.Add(where, std::move(message));
+  bool Fail(const Location& where, std::string message, Code code = Code::kBadTest) {
+    context_.errors.Add(code, where, std::move(message));
     return false;
   }
 
@@ -179,7 +181,8 @@ class TestReader {
     }
     for (const PredicateInfo& predicate : Predicates()) names.emplace_back(predicate.name);
     return Fail(refused.where,
-                "'" + refused.scalar + "' is no predicate and no built-in check" + DidYouMean(refused.scalar, names));
+                "'" + refused.scalar + "' is no predicate and no built-in check" + DidYouMean(refused.scalar, names),
+                Code::kUnknownPredicate);
   }
 
   void Change(const Yaml& item, RuleTest& test) {
@@ -239,11 +242,13 @@ class TestReader {
         std::vector<std::string> platforms;
         for (const auto& [platform, unused] : context_.rules.platforms) platforms.push_back(platform);
         if (context_.rules.platforms.count(value.scalar) == 0) {
-          Fail(value.where, "there is no platform '" + value.scalar + "'" + DidYouMean(value.scalar, platforms));
+          Fail(value.where, "there is no platform '" + value.scalar + "'" + DidYouMean(value.scalar, platforms),
+               Code::kUnknownGate);
         }
       } else if (name == "level") {
-        if (!ParseLevel(value.scalar)) Fail(value.where, "'" + value.scalar + "' is no optimization level");
-      } else if (name != "opset" && context_.rules.options.count(name) == 0) {
+        if (!ParseLevel(value.scalar))
+          Fail(value.where, "'" + value.scalar + "' is no optimization level", Code::kUnknownGate);
+      } else if (name != "opset" && name != "ep" && context_.rules.options.count(name) == 0) {
         context_.CheckFact(name, where);
       }
       test.facts.emplace_back(name, value.scalar);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/ruleset/lexer.h"
 
 namespace rulerun {
@@ -23,16 +24,16 @@ class Parser {
       Statement statement;
       statement.where = Now().where;
       statement.alternatives.push_back(ParseAlternative());
-      if (!error_ && !statement.alternatives[0].call) Fail(statement.where, "`becomes` takes one call");
+      if (!error_ && !statement.alternatives[0].call) Fail(Code::kBadText, statement.where, "`becomes` takes one call");
       if (!error_ && !AtEnd()) Unexpected("the end of the text");
       statements.push_back(std::move(statement));
     } else {
       while (!AtEnd() && !error_) statements.push_back(ParseStatement());
     }
     if (error_) return *error_;
-    if (statements.empty()) return MakeError(Now().where, "the text is empty");
+    if (statements.empty()) return MakeError(Code::kBadText, Now().where, "the text is empty");
     if (mode_ == TextMode::kUnit && statements.size() > 1) {
-      return MakeError(statements[1].where, "a unit is one statement");
+      return MakeError(Code::kBadText, statements[1].where, "a unit is one statement");
     }
     return statements;
   }
@@ -53,16 +54,16 @@ class Parser {
     return true;
   }
 
-  static Error MakeError(const Location& where, std::string message, std::string remedy = "") {
-    return {ErrorKind::kRules, std::move(message), where.ToString(), std::move(remedy)};
+  static Error MakeError(Code code, const Location& where, std::string message, std::string remedy = "") {
+    return {code, std::move(message), where.ToString(), std::move(remedy)};
   }
-  void Fail(const Location& where, std::string message, std::string remedy = "") {
-    if (!error_) error_ = MakeError(where, std::move(message), std::move(remedy));
+  void Fail(Code code, const Location& where, std::string message, std::string remedy = "") {
+    if (!error_) error_ = MakeError(code, where, std::move(message), std::move(remedy));
     at_ = tokens_.size() - 1;
   }
   void Unexpected(std::string_view wanted) {
     const std::string found = AtEnd() ? "the end of the text" : "'" + Now().text + "'";
-    Fail(Now().where, "expected " + std::string(wanted) + ", found " + found);
+    Fail(Code::kBadText, Now().where, "expected " + std::string(wanted) + ", found " + found);
   }
   void Expect(std::string_view sign) {
     if (!Accept(sign)) Unexpected("'" + std::string(sign) + "'");
@@ -102,8 +103,8 @@ class Parser {
 
   void ParseOnce(Statement& statement) {
     if (!IsWord("once") || IsSign("=", 1) || IsSign(",", 1)) return;
-    if (mode_ != TextMode::kReplace) return Fail(Now().where, "'once' is for `replace`");
-    if (statement.each) return Fail(Now().where, "'each' and 'once' exclude each other");
+    if (mode_ != TextMode::kReplace) return Fail(Code::kWrongBlock, Now().where, "'once' is for `replace`");
+    if (statement.each) return Fail(Code::kBadText, Now().where, "'each' and 'once' exclude each other");
     statement.once = true;
     ++at_;
   }
@@ -111,8 +112,9 @@ class Parser {
   void ParseRename(Statement& statement) {
     statement.kind = Statement::Kind::kRename;
     statement.renamed_to = ParseName("the value's new name");
-    if (mode_ != TextMode::kReplace) Fail(statement.where, "'=>' is for `replace`");
-    if (!statement.label.empty() || statement.outputs.size() != 1) Fail(statement.where, "'=>' takes one value");
+    if (mode_ != TextMode::kReplace) Fail(Code::kWrongBlock, statement.where, "'=>' is for `replace`");
+    if (!statement.label.empty() || statement.outputs.size() != 1)
+      Fail(Code::kBadText, statement.where, "'=>' takes one value");
   }
 
   void ParseRightSide(Statement& statement) {
@@ -139,7 +141,8 @@ class Parser {
   // '?', '*' and `first`. A line of `compute` may assign to a value called `first`, hence the look at what follows.
   void ParseRepeat(Statement& statement) {
     if (IsSign("?") || IsSign("*")) {
-      if (mode_ != TextMode::kMatch) return Fail(Now().where, "'" + Now().text + "' behind a call is for `match`");
+      if (mode_ != TextMode::kMatch)
+        return Fail(Code::kWrongBlock, Now().where, "'" + Now().text + "' behind a call is for `match`");
       statement.repeat = Now().text[0];
       ++at_;
     }
@@ -154,19 +157,21 @@ class Parser {
     if (error_ || statement.alternatives.empty()) return;
     const bool many = statement.alternatives.size() > 1;
     const bool several_allowed = mode_ == TextMode::kMatch || mode_ == TextMode::kUnit;
-    if (many && !several_allowed) return Fail(statement.where, "alternatives are for `match` and `unit`");
+    if (many && !several_allowed) return Fail(Code::kWrongBlock, statement.where, "alternatives are for `match` and `unit`");
     if (!statement.flag.empty() && !PassesOn(statement)) {
-      return Fail(statement.where, "a line with 'if' has one result and a first operand that takes its place");
+      return Fail(Code::kBadText, statement.where, "a line with 'if' has one result and a first operand that takes its place");
     }
     if (many || statement.alternatives[0].call) return;
-    if (statement.once) return Fail(statement.where, "'once' is for a line that makes a node");
+    if (statement.once) return Fail(Code::kBadText, statement.where, "'once' is for a line that makes a node");
     if (mode_ != TextMode::kReplace) {
-      return Fail(statement.alternatives[0].where, "expected a call, as in " + statement.alternatives[0].value + "(x)");
+      return Fail(Code::kBadText, statement.alternatives[0].where,
+                  "expected a call, as in " + statement.alternatives[0].value + "(x)");
     }
     statement.kind = Statement::Kind::kBypass;
     if (!statement.label.empty() || statement.outputs.size() != 1) {
-      Fail(statement.where, "'" + statement.outputs[0].name + " = " + statement.alternatives[0].value +
-                                "' takes one value and no label: it is no node");
+      Fail(Code::kBadText, statement.where,
+           "'" + statement.outputs[0].name + " = " + statement.alternatives[0].value +
+               "' takes one value and no label: it is no node");
     }
   }
 
@@ -192,7 +197,8 @@ class Parser {
     type.name = std::move(name);
     name = ParseName("the name of a value");
     if (!IsSign("[")) return name;
-    if (type.shape) Fail(Now().where, "a second shape: write it once, behind the type or behind the name");
+    if (type.shape)
+      Fail(Code::kBadText, Now().where, "a second shape: write it once, behind the type or behind the name");
     type.shape = ParseShape();
     return name;
   }
@@ -210,7 +216,7 @@ class Parser {
     std::vector<DimPattern> dims;
     Expect("[");
     if (IsSign("]")) {
-      Fail(where, "an empty shape says nothing here", "for a scalar write a condition, rank: {x: 0}");
+      Fail(Code::kBadText, where, "an empty shape says nothing here", "for a scalar write a condition, rank: {x: 0}");
       return dims;
     }
     do {
@@ -225,7 +231,7 @@ class Parser {
     if (Now().kind == Token::Kind::kInt) {
       dim.kind = DimPattern::Kind::kSize;
       dim.size = Integer(Now());
-      if (dim.size < 0) Fail(Now().where, "a dimension is not negative");
+      if (dim.size < 0) Fail(Code::kBadText, Now().where, "a dimension is not negative");
       ++at_;
     } else {
       dim.name = ParseName("a dimension");
@@ -258,14 +264,15 @@ class Parser {
   Call ParseCall() {
     Call call;
     call.where = Now().where;
-    if (++depth_ > kMaxDepth) Fail(call.where, "nested too deeply");
+    if (++depth_ > kMaxDepth) Fail(Code::kTooLarge, call.where, "nested too deeply");
     if (Accept("{")) {
       do {
         call.ops.push_back(ParseName("an operator"));
       } while (Accept("|"));
       Expect("}");
       const bool several_allowed = mode_ == TextMode::kMatch || mode_ == TextMode::kUnit;
-      if (call.ops.size() > 1 && !several_allowed) Fail(call.where, "alternatives are for `match` and `unit`");
+      if (call.ops.size() > 1 && !several_allowed)
+        Fail(Code::kWrongBlock, call.where, "alternatives are for `match` and `unit`");
     } else {
       call.ops.push_back(ParseName("an operator"));
     }
@@ -289,7 +296,7 @@ class Parser {
       attribute.where = Now().where;
       attribute.name = ParseName("an attribute");
       if (!error_ && !seen.insert(attribute.name).second) {
-        Fail(attribute.where, "the attribute '" + attribute.name + "' stands here twice");
+        Fail(Code::kBadText, attribute.where, "the attribute '" + attribute.name + "' stands here twice");
       }
       Expect("=");
       do {
@@ -299,7 +306,7 @@ class Parser {
         ++at_;
         attribute.flag = ParseName("a flag");
         if (mode_ == TextMode::kMatch || mode_ == TextMode::kUnit) {
-          Fail(attribute.where, "'if' behind an attribute is for `replace` and `becomes`");
+          Fail(Code::kWrongBlock, attribute.where, "'if' behind an attribute is for `replace` and `becomes`");
         }
       }
       attributes.push_back(std::move(attribute));
@@ -336,7 +343,7 @@ class Parser {
 
   void ParseValueList(AttrValue& list) {
     list.kind = AttrValue::Kind::kList;
-    if (++depth_ > kMaxDepth) Fail(Now().where, "nested too deeply");
+    if (++depth_ > kMaxDepth) Fail(Code::kTooLarge, Now().where, "nested too deeply");
     if (!Accept("]")) {
       do {
         list.list.push_back(ParseValue());
@@ -358,7 +365,8 @@ class Parser {
       ++at_;
       operand.kind = OperandPattern::Kind::kCapture;
       operand.name = ParseName("the name of a captured attribute");
-      if (mode_ != TextMode::kCompute) Fail(operand.where, "a captured attribute is an operand in `compute` only");
+      if (mode_ != TextMode::kCompute)
+        Fail(Code::kWrongBlock, operand.where, "a captured attribute is an operand in `compute` only");
       operand.optional = Accept("?");
     } else if (IsSign("[")) {
       ParseListOperand(operand);
@@ -380,7 +388,8 @@ class Parser {
     operand.number = Number(Now());
     operand.is_integer = Now().kind == Token::Kind::kInt;
     if (mode_ != TextMode::kCompute && mode_ != TextMode::kMatch) {
-      Fail(operand.where, "a number is an operand in `match` and `compute` only", "name it in `compute` first");
+      Fail(Code::kWrongBlock, operand.where, "a number is an operand in `match` and `compute` only",
+           "name it in `compute` first");
     }
     ++at_;
   }
@@ -390,14 +399,16 @@ class Parser {
     operand.kind = OperandPattern::Kind::kStar;
     operand.name = ParseName("the name of a quantized operand");
     operand.repeated = Accept("...");
-    if (mode_ != TextMode::kBecomes) Fail(operand.where, "'*' in front of an operand is for `becomes`");
+    if (mode_ != TextMode::kBecomes)
+      Fail(Code::kWrongBlock, operand.where, "'*' in front of an operand is for `becomes`");
   }
 
   void ParseListOperand(OperandPattern& operand) {
     ++at_;
     operand.kind = OperandPattern::Kind::kList;
     operand.is_integer = true;
-    if (mode_ != TextMode::kCompute) Fail(operand.where, "a list of numbers is an operand in `compute` only");
+    if (mode_ != TextMode::kCompute)
+      Fail(Code::kWrongBlock, operand.where, "a list of numbers is an operand in `compute` only");
     if (Accept("]")) return;
     do {
       if (!IsNumber()) return Unexpected("a number");
@@ -421,7 +432,8 @@ class Parser {
   void ParseNestedCall(OperandPattern& operand) {
     operand.kind = OperandPattern::Kind::kCall;
     if (mode_ != TextMode::kCompute) {
-      Fail(operand.where, "calls nest in `compute` only", "write a line for each node, so that it can have a name");
+      Fail(Code::kWrongBlock, operand.where, "calls nest in `compute` only",
+           "write a line for each node, so that it can have a name");
     }
     if (!error_) operand.call = std::make_shared<Call>(ParseCall());
   }
@@ -430,13 +442,15 @@ class Parser {
   int64_t Integer(const Token& token) {
     int64_t value = 0;
     const auto end = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
-    if (end.ec != std::errc()) Fail(token.where, "the number " + token.text + " does not fit into 64 bits");
+    if (end.ec != std::errc())
+      Fail(Code::kNumberTooLarge, token.where, "the number " + token.text + " does not fit into 64 bits");
     return value;
   }
   double Number(const Token& token) {
     double value = 0;
     const auto end = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
-    if (end.ec != std::errc()) Fail(token.where, "the number " + token.text + " does not fit into a double");
+    if (end.ec != std::errc())
+      Fail(Code::kNumberTooLarge, token.where, "the number " + token.text + " does not fit into a double");
     return value;
   }
 

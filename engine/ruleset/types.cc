@@ -1,6 +1,7 @@
 // Sets of element types and rows of type variables.
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/reading.h"
 
@@ -26,7 +27,7 @@ void AddNamed(const Yaml& name, const TypeSets& sets, TypeSet& into, Diagnostics
   } else {
     std::vector<std::string> known = DataTypeNames();
     for (const auto& [set_name, unused] : sets) known.push_back(set_name);
-    errors.Add(name.where,
+    errors.Add(Code::kUnknownType, name.where,
                "'" + name.scalar + "' is no element type and no set of this file" + DidYouMean(name.scalar, known));
   }
 }
@@ -43,7 +44,7 @@ TypeSet ReadTypeSet(const Yaml& yaml, const TypeSets& sets, Diagnostics& errors)
   if (yaml.IsMap()) {
     const Yaml* excluded = yaml.Get("not");
     if (excluded == nullptr || yaml.entries.size() != 1) {
-      errors.Add(yaml.where, "a set of types is a type, a list of types, or {not: [types]}");
+      errors.Add(Code::kBadValue, yaml.where, "a set of types is a type, a list of types, or {not: [types]}");
       return set;
     }
     set = ReadTypeSet(*excluded, sets, errors);
@@ -57,14 +58,14 @@ TypeSet ReadTypeSet(const Yaml& yaml, const TypeSets& sets, Diagnostics& errors)
     return set;
   }
   if (!yaml.IsSequence() || yaml.items.empty()) {
-    errors.Add(yaml.where, "a set of types is a type, a list of types, or {not: [types]}");
+    errors.Add(Code::kBadValue, yaml.where, "a set of types is a type, a list of types, or {not: [types]}");
     return set;
   }
   for (const Yaml& item : yaml.items) {
     if (item.IsScalar()) {
       AddNamed(item, sets, set, errors);
     } else {
-      errors.Add(item.where, "expected the name of a type");
+      errors.Add(Code::kBadValue, item.where, "expected the name of a type");
     }
   }
   return set;
@@ -74,9 +75,10 @@ void ReadTypeSets(const Yaml& map, TypeSets& sets, Diagnostics& errors) {
   for (size_t i = 0; i < map.entries.size(); ++i) {
     const auto& [name, value] = map.entries[i];
     if (name.empty() || name[0] < 'a' || name[0] > 'z' || ParseDataType(name)) {
-      errors.Add(map.key_places[i], "'" + name +
-                                        "' cannot be a set: their names begin with a small letter, and are no "
-                                        "element types");
+      errors.Add(Code::kUnknownType, map.key_places[i],
+                 "'" + name +
+                     "' cannot be a set: their names begin with a small letter, and are no "
+                     "element types");
       continue;
     }
     sets[name] = ReadTypeSet(value, sets, errors);
@@ -91,7 +93,8 @@ std::vector<TypeRow> ReadTypeRows(const Yaml& yaml, const ReadContext& context, 
     TypeRow row;
     row.where = map.where;
     if (!map.IsMap()) {
-      context.errors.Add(map.where, "a row of types is a map of type variables, as {T: int8, W: [int8, uint8]}");
+      context.errors.Add(Code::kBadValue, map.where,
+                         "a row of types is a map of type variables, as {T: int8, W: [int8, uint8]}");
       continue;
     }
     for (size_t i = 0; i < map.entries.size(); ++i) {
@@ -101,12 +104,13 @@ std::vector<TypeRow> ReadTypeRows(const Yaml& yaml, const ReadContext& context, 
         const bool is_option = context.rules.options.count(row.needs) > 0;
         if (!is_option) context.CheckFact(row.needs, value.where);
       } else if (name.empty() || name[0] < 'A' || name[0] > 'Z') {
-        context.errors.Add(map.key_places[i], "'" + name + "' is no type variable: their names begin with a capital");
+        context.errors.Add(Code::kUnknownType, map.key_places[i],
+                           "'" + name + "' is no type variable: their names begin with a capital");
       } else {
         row.variables.emplace_back(name, ReadTypeSet(value, context.sets, context.errors));
       }
     }
-    if (row.variables.empty()) context.errors.Add(map.where, "a row of types without a type variable");
+    if (row.variables.empty()) context.errors.Add(Code::kBadValue, map.where, "a row of types without a type variable");
     rows.push_back(std::move(row));
   }
   return rows;

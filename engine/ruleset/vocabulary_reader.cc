@@ -1,6 +1,7 @@
 // `ops:` of a manifest: the words that rules share.
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/ruleset/op_names.h"
 #include "engine/ruleset/reading.h"
@@ -17,14 +18,15 @@ std::vector<Yaml> Sources(const Yaml& yaml, std::string_view what, Diagnostics& 
       continue;
     }
     if (!source.IsScalar()) {
-      errors.Add(source.where, "'" + std::string(what) + "' takes a map, or the path of a file with one");
+      errors.Add(Code::kBadValue, source.where,
+                 "'" + std::string(what) + "' takes a map, or the path of a file with one");
       continue;
     }
     auto file = ReadYaml(ResolvePath(source));
     if (!file.ok()) {
-      errors.Add(source.where, ToString(file.error()));
+      errors.Add(file.error().code, source.where, ToString(file.error()));
     } else if (!file->IsMap()) {
-      errors.Add(file->where, "this file holds a map of operators");
+      errors.Add(Code::kBadValue, file->where, "this file holds a map of operators");
     } else {
       maps.push_back(std::move(file).value());
     }
@@ -56,7 +58,8 @@ class VocabularyReader {
 
   bool CheckOp(const std::string& name, const Location& where) {
     if (KnownOperator(rules_.schemas, name)) return true;
-    errors_.Add(where, "there is no operator '" + name + "'" + DidYouMean(name, OperatorNames(rules_)));
+    errors_.Add(Code::kUnknownOperator, where,
+                "there is no operator '" + name + "'" + DidYouMean(name, OperatorNames(rules_)));
     return false;
   }
 
@@ -64,7 +67,7 @@ class VocabularyReader {
     for (const auto& [name, value] : sets.entries) {
       const auto ops = value.AsNames();
       if (!ops) {
-        errors_.Add(value.where, "a set of operators is a list of names");
+        errors_.Add(Code::kBadValue, value.where, "a set of operators is a list of names");
         continue;
       }
       for (const std::string& op : *ops) CheckOp(op, value.where);
@@ -82,7 +85,7 @@ class VocabularyReader {
           const auto& [op, columns] = rows.entries[i];
           CheckOp(op, rows.key_places[i]);
           if (!columns.IsMap() && columns.kind != Yaml::Kind::kNull)
-            errors_.Add(columns.where, "a row is a map of columns");
+            errors_.Add(Code::kBadValue, columns.where, "a row is a map of columns");
           table.rows.emplace_back(op, columns);
           words().op_sets[name].push_back(op);
         }
@@ -108,7 +111,8 @@ class VocabularyReader {
       if (!exists) {
         std::vector<std::string> texts;
         for (const int one : known) texts.push_back(std::to_string(one));
-        errors_.Add(item.where, "'" + op + "' has no version '" + item.scalar + "'; it has " + Join(texts, ", "));
+        errors_.Add(Code::kUnknownOperator, item.where,
+                    "'" + op + "' has no version '" + item.scalar + "'; it has " + Join(texts, ", "));
         continue;
       }
       versions.push_back(static_cast<int>(*version));

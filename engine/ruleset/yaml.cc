@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun {
@@ -20,8 +21,8 @@ constexpr size_t kMaxBytes = size_t{16} << 20;  // of a file
 constexpr size_t kMaxNodes = 1'000'000;         // after aliases are expanded: ten lines can stand for billions
 constexpr size_t kMaxDepth = 200;
 
-Error RuleError(const Location& where, std::string message, std::string remedy = "") {
-  return {ErrorKind::kRules, std::move(message), where.ToString(), std::move(remedy)};
+Error RuleError(Code code, const Location& where, std::string message, std::string remedy = "") {
+  return {code, std::move(message), where.ToString(), std::move(remedy)};
 }
 
 // The comment that ends a line, without '#', or "". Looks past quoted text.
@@ -73,7 +74,7 @@ class Builder : public YAML::EventHandler {
   Location At(const YAML::Mark& mark) const { return At(mark.line, mark.column); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (has_root_) Fail(At(mark), "a rule file holds one document; this is a second one");
+    if (has_root_) Fail(Code::kNotYaml, At(mark), "a rule file holds one document; this is a second one");
   }
   void OnDocumentEnd() override {}
 
@@ -85,9 +86,9 @@ class Builder : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) return Fail(At(mark), "this alias stands inside the value it names");
+    if (found == anchors_.end()) return Fail(Code::kNotYaml, At(mark), "this alias stands inside the value it names");
     nodes_ += found->second.size;
-    if (nodes_ > kMaxNodes) return Fail(At(mark), "this alias makes the file too large");
+    if (nodes_ > kMaxNodes) return Fail(Code::kTooLarge, At(mark), "this alias makes the file too large");
     Yaml copy = found->second.value;
     Add(std::move(copy), 0);
   }
@@ -139,8 +140,8 @@ class Builder : public YAML::EventHandler {
     size_t size = 1;  // nodes
   };
 
-  void Fail(const Location& where, std::string message, std::string remedy = "") {
-    if (!error_) error_ = RuleError(where, std::move(message), std::move(remedy));
+  void Fail(Code code, const Location& where, std::string message, std::string remedy = "") {
+    if (!error_) error_ = RuleError(code, where, std::move(message), std::move(remedy));
   }
 
   std::string_view LineAt(int line) const {
@@ -162,7 +163,7 @@ class Builder : public YAML::EventHandler {
 
   void Open(Yaml::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (error_) return;
-    if (stack_.size() >= kMaxDepth) return Fail(At(mark), "nested too deeply");
+    if (stack_.size() >= kMaxDepth) return Fail(Code::kTooLarge, At(mark), "nested too deeply");
     Frame frame;
     frame.value.kind = kind;
     const size_t column = SkipProperties(LineAt(mark.line), static_cast<size_t>(std::max(mark.column, 0)));
@@ -192,7 +193,7 @@ class Builder : public YAML::EventHandler {
         maps.push_back(std::move(source));
       }
       for (Yaml& map : maps) {
-        if (!map.IsMap()) return Fail(where, "'<<' takes a map, or a list of maps");
+        if (!map.IsMap()) return Fail(Code::kNotYaml, where, "'<<' takes a map, or a list of maps");
         for (size_t i = 0; i < map.entries.size(); ++i) {
           if (!frame.keys.insert(map.entries[i].first).second) continue;
           frame.value.entries.push_back(std::move(map.entries[i]));
@@ -215,7 +216,7 @@ class Builder : public YAML::EventHandler {
   void Add(Yaml value, size_t count) {
     if (error_) return;
     nodes_ += count;
-    if (nodes_ > kMaxNodes) return Fail(value.where, "the file has too many values");
+    if (nodes_ > kMaxNodes) return Fail(Code::kTooLarge, value.where, "the file has too many values");
     if (stack_.empty()) {
       root_ = std::move(value);
       has_root_ = true;
@@ -238,9 +239,9 @@ class Builder : public YAML::EventHandler {
   }
 
   void AddKey(Frame& frame, const Yaml& key) {
-    if (!key.IsScalar()) return Fail(key.where, "a key must be a plain word");
+    if (!key.IsScalar()) return Fail(Code::kNotYaml, key.where, "a key must be a plain word");
     if (key.scalar != "<<" && !frame.keys.insert(key.scalar).second) {
-      return Fail(key.where, "the key '" + key.scalar + "' stands here twice");
+      return Fail(Code::kDuplicateKey, key.where, "the key '" + key.scalar + "' stands here twice");
     }
     frame.key = key.scalar;
     frame.key_place = key.where;
@@ -340,7 +341,7 @@ std::vector<std::string> Yaml::Keys() const {
 }
 
 Result<Yaml> ParseYaml(std::string_view text, const std::string& shown_as) {
-  const Error too_large{ErrorKind::kRules, "larger than 16 MiB, which no rule file is", shown_as, ""};
+  const Error too_large{Code::kTooLarge, "larger than 16 MiB, which no rule file is", shown_as, ""};
   if (text.size() > kMaxBytes) return too_large;
   Builder builder(text, shown_as);
   try {
@@ -350,12 +351,13 @@ Result<Yaml> ParseYaml(std::string_view text, const std::string& shown_as) {
     }
   } catch (const YAML::Exception& failure) {
     if (builder.error()) return *builder.error();
-    return RuleError(builder.At(failure.mark), "not valid YAML: " + failure.msg, YamlRemedy(failure.msg));
+    return RuleError(Code::kNotYaml, builder.At(failure.mark), "not valid YAML: " + failure.msg,
+                     YamlRemedy(failure.msg));
   } catch (const std::exception& failure) {
-    return RuleError(builder.At(0, 0), std::string("not valid YAML: ") + failure.what());
+    return RuleError(Code::kNotYaml, builder.At(0, 0), std::string("not valid YAML: ") + failure.what());
   }
   if (builder.error()) return *builder.error();
-  if (!builder.has_root()) return RuleError(builder.At(0, 0), "the file is empty");
+  if (!builder.has_root()) return RuleError(Code::kNotYaml, builder.At(0, 0), "the file is empty");
   return builder.TakeRoot();
 }
 
@@ -364,7 +366,7 @@ Result<Yaml> ReadYaml(const std::string& path) {
   std::ostringstream text;
   if (file) text << file.rdbuf();
   if (!file || text.fail()) {
-    return Error{ErrorKind::kRules, "the file cannot be read", path, "check the path and the permissions"};
+    return Error{Code::kMissingFile, "the file cannot be read", path, "check the path and the permissions"};
   }
   return ParseYaml(text.str(), path);
 }

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "kernels/buffer.h"
 #include "kernels/executor/plan.h"
@@ -38,6 +39,7 @@ struct Machine {
   BufferPool buffers;
   Executor::NodeObserver on_node;
   Executor::ValueObserver on_value;
+  Executor::ValueEditor edit_value;
 };
 
 Status RunPlan(Machine& machine, Frame& frame);
@@ -104,7 +106,7 @@ Result<std::vector<Tensor>> TakeOutputs(const Frame& frame) {
   for (const ValueId id : frame.plan->graph->outputs()) {
     const Tensor* tensor = frame.Find(id);
     if (tensor == nullptr) {
-      return Error{ErrorKind::kModel, "output '" + frame.plan->graph->value(id).name + "' was not computed", "", ""};
+      return Error{Code::kNodeFails, "output '" + frame.plan->graph->value(id).name + "' was not computed", "", ""};
     }
     outputs.push_back(*tensor);
   }
@@ -115,7 +117,7 @@ Result<std::vector<Tensor>> StepContext::RunSubgraph(std::string_view attribute,
   const auto found = std::find_if(step_.subgraphs.begin(), step_.subgraphs.end(),
                                   [&](const auto& entry) { return entry.first == attribute; });
   if (found == step_.subgraphs.end()) {
-    return Error{ErrorKind::kModel, "subgraph '" + std::string(attribute) + "' is missing", "", ""};
+    return Error{Code::kNodeFails, "subgraph '" + std::string(attribute) + "' is missing", "", ""};
   }
   Frame inner;
   inner.plan = found->second.get();
@@ -123,7 +125,7 @@ Result<std::vector<Tensor>> StepContext::RunSubgraph(std::string_view attribute,
   inner.values.resize(inner.plan->graph->value_count());
   const std::vector<ValueId>& ids = inner.plan->graph->inputs();
   if (inputs.size() > ids.size()) {
-    return Error{ErrorKind::kModel,
+    return Error{Code::kNodeFails,
                  "subgraph '" + std::string(attribute) + "' takes " + std::to_string(ids.size()) + " inputs, not " +
                      std::to_string(inputs.size()),
                  "", ""};
@@ -141,7 +143,7 @@ Result<std::vector<Tensor>> StepContext::RunSubgraph(std::string_view attribute,
 Status RunStep(Machine& machine, Frame& frame, const Step& step) {
   StepContext context(machine, frame, step);
   if (const Value* missing = context.MissingInput()) {
-    return Error{ErrorKind::kModel, "input '" + missing->name + "' was not computed", "", ""};
+    return Error{Code::kNodeFails, "input '" + missing->name + "' was not computed", "", ""};
   }
   if (!machine.on_node) return step.kernel->Run(context);
   const auto start = std::chrono::steady_clock::now();
@@ -151,28 +153,32 @@ Status RunStep(Machine& machine, Frame& frame, const Step& step) {
   return status;
 }
 
+void ShowValues(const Machine& machine, Frame& frame, const Node& node) {
+  for (const ValueId id : node.outputs) {
+    if (id == kNoValue || frame.values[static_cast<size_t>(id)].empty()) continue;
+    const Value& value = frame.plan->graph->value(id);
+    Tensor& tensor = frame.values[static_cast<size_t>(id)];
+    if (machine.edit_value) machine.edit_value(node, value, tensor);
+    if (machine.on_value) machine.on_value(value, tensor);
+  }
+}
+
 Status RunPlan(Machine& machine, Frame& frame) {
   SetDefaults(frame);
-  const Graph& graph = *frame.plan->graph;
   for (const Step& step : frame.plan->steps) {
     if (Status status = RunStep(machine, frame, step); !status.ok()) {
       Error error = status.error();
       if (error.place.empty()) error.place = PlaceOf(*step.node);
       return error;
     }
-    if (machine.on_value) {
-      for (const ValueId id : step.node->outputs) {
-        if (id == kNoValue || frame.values[static_cast<size_t>(id)].empty()) continue;
-        machine.on_value(graph.value(id), frame.values[static_cast<size_t>(id)]);
-      }
-    }
+    if (machine.on_value || machine.edit_value) ShowValues(machine, frame, *step.node);
     for (const ValueId id : step.release) frame.values[static_cast<size_t>(id)] = Tensor();
   }
   return {};
 }
 
 Error BadInput(const Value& value, std::string what, std::string remedy) {
-  return Error{ErrorKind::kUsage, "input '" + value.name + "' " + std::move(what), "", std::move(remedy)};
+  return Error{Code::kWrongInput, "input '" + value.name + "' " + std::move(what), "", std::move(remedy)};
 }
 
 Status CheckInput(const Value& value, const Tensor& tensor) {
@@ -197,7 +203,7 @@ Status CheckNames(const Graph& graph, const TensorMap& inputs) {
   for (const ValueId id : graph.inputs()) names.push_back(graph.value(id).name);
   for (const auto& [name, tensor] : inputs) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    return Error{ErrorKind::kUsage, "the model has no input '" + name + "'" + DidYouMean(name, names), "",
+    return Error{Code::kUnknownInput, "the model has no input '" + name + "'" + DidYouMean(name, names), "",
                  "its inputs are: " + Join(names, ", ")};
   }
   return {};
@@ -255,6 +261,7 @@ Result<TensorMap> Executor::Run(const TensorMap& inputs) {
 }
 
 void Executor::ObserveNodes(NodeObserver observer) { state_->machine.on_node = std::move(observer); }
+void Executor::EditValues(ValueEditor editor) { state_->machine.edit_value = std::move(editor); }
 void Executor::ObserveValues(ValueObserver observer) { state_->machine.on_value = std::move(observer); }
 size_t Executor::buffer_bytes() const { return state_->machine.buffers.bytes_allocated(); }
 

@@ -40,6 +40,10 @@ class Executor {
   // be left out.
   Result<TensorMap> Run(const TensorMap& inputs);
 
+  // May change what a node computed before others read it: to see what an error there does to the outputs.
+  using ValueEditor = std::function<void(const Node& node, const Value& value, Tensor& tensor)>;
+
+  void EditValues(ValueEditor editor);
   void ObserveNodes(NodeObserver observer);
   void ObserveValues(ValueObserver observer);
   // What intermediate values took so far, at most.

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <optional>
 
+#include "engine/base/codes.h"
 #include "kernels/buffer.h"
 
 namespace rulerun {
@@ -38,7 +39,7 @@ constexpr std::array<Descr, 12> kDescrs = {{
 }};
 
 Error Bad(std::string message, std::string remedy = "") {
-  return Error{ErrorKind::kUsage, std::move(message), "", std::move(remedy)};
+  return Error{Code::kBadArray, std::move(message), "", std::move(remedy)};
 }
 
 // Reads the header: a Python dictionary with three known keys.
@@ -206,7 +207,7 @@ Result<Tensor> ReadNpy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes;
   if (file) bytes.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || file.bad()) return Error{ErrorKind::kUsage, "cannot read the file", path, "check the path"};
+  if (!file || file.bad()) return Error{Code::kBadArray, "cannot read the file", path, "check the path"};
   Result<Tensor> tensor = ParseNpy(std::as_bytes(std::span(bytes)));
   if (tensor.ok()) return tensor;
   Error error = tensor.error();
@@ -221,8 +222,7 @@ Result<std::string> FormatNpy(const Tensor& original) {
     if (candidate.type == tensor.type()) descr = candidate.text;
   }
   if (descr.empty()) {
-    return Error{ErrorKind::kUnsupported, "type " + std::string(Name(tensor.type())) + " cannot be written as .npy", "",
-                 ""};
+    return Error{Code::kTypeLimit, "type " + std::string(Name(tensor.type())) + " cannot be written as .npy", "", ""};
   }
   std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (";
   for (const int64_t dim : tensor.dims()) header += std::to_string(dim) + (tensor.rank() == 1 ? "," : ", ");
@@ -253,12 +253,12 @@ Status WriteNpy(const std::string& path, const Tensor& tensor) {
     file.close();
     if (!file) {
       std::remove(temporary.c_str());
-      return Error{ErrorKind::kSystem, "cannot write the file", path, "check the folder and the free space"};
+      return Error{Code::kCannotWrite, "cannot write the file", path, "check the folder and the free space"};
     }
   }
   if (std::rename(temporary.c_str(), path.c_str()) != 0) {
     std::remove(temporary.c_str());
-    return Error{ErrorKind::kSystem, "cannot move the finished file to its place", path, ""};
+    return Error{Code::kCannotWrite, "cannot move the finished file to its place", path, ""};
   }
   return {};
 }

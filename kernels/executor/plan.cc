@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/base/codes.h"
+
 namespace rulerun {
 namespace {
 
@@ -20,7 +22,7 @@ Result<Source> FindSource(const Plan& plan, ValueId id) {
       return source;
     }
   }
-  return Error{ErrorKind::kModel, "value '" + name + "' is read but nothing computes it", "", ""};
+  return Error{Code::kBadGraph, "value '" + name + "' is read but nothing computes it", "", ""};
 }
 
 bool HasOutput(const Node& node) {

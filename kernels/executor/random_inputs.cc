@@ -1,5 +1,6 @@
 #include "kernels/executor/random_inputs.h"
 
+#include "engine/base/codes.h"
 #include "kernels/buffer.h"
 
 namespace rulerun {
@@ -31,6 +32,15 @@ uint64_t SeedOf(uint64_t seed, const std::string& name) {
   return hash;
 }
 
+// Codes are of any value; wider integers are small, since they are indices, sizes and counts.
+int64_t RandomInteger(DataType type, Random& random) {
+  if (type == DataType::kBool) return static_cast<int64_t>(random.Next() % 2);
+  const int bits = BitWidth(type);
+  if (bits > 8) return static_cast<int64_t>(random.Next() % 4);
+  const auto code = static_cast<int64_t>(random.Next() % (uint64_t{1} << bits));
+  return code + RangeOf(type)->min;
+}
+
 Status Fill(Tensor& tensor, Random& random) {
   const int64_t count = tensor.count();
   const DataType type = tensor.type();
@@ -45,10 +55,9 @@ Status Fill(Tensor& tensor, Random& random) {
     } else if (type == DataType::kBfloat16) {
       tensor.mutable_data<uint16_t>()[i] = FloatToBfloat(random.Uniform());
     } else if (IsInteger(type) || type == DataType::kBool) {
-      const auto limit = static_cast<uint64_t>(type == DataType::kBool || BitWidth(type) == 2 ? 2 : 4);
-      SetInt(tensor, i, static_cast<int64_t>(random.Next() % limit));
+      SetInt(tensor, i, RandomInteger(type, random));
     } else {
-      return Error{ErrorKind::kUnsupported, "no random values for type " + std::string(Name(type)), "", ""};
+      return Error{Code::kTypeLimit, "no random values for type " + std::string(Name(type)), "", ""};
     }
   }
   return {};
@@ -63,7 +72,7 @@ Result<TensorMap> RandomInputs(const Graph& graph, uint64_t seed, const DimBindi
     if (value.initializer) continue;
     const std::string place = "input '" + value.name + "'";
     if (!value.type.shape || value.type.element == DataType::kUndefined) {
-      return Error{ErrorKind::kUsage, "the model declares no tensor type or no rank for it", place,
+      return Error{Code::kMissingInput, "the model declares no tensor type or no rank for it", place,
                    "give a value for it with --input"};
     }
     Dims dims;

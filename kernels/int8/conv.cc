@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/codes.h"
 #include "kernels/int8/params.h"
 
 namespace rulerun::int8 {
@@ -41,7 +42,7 @@ Result<ConvShape> ResolveConv(const ConvAttributes& attributes, const Dims& x, c
     return OpError(op, "x" + ToText(x) + " and w" + ToText(w) + " must have the same rank, at least 3");
   }
   if (rank > 5) {
-    return Error{ErrorKind::kUnsupported, std::string(op) + ": more than 3 spatial axes: x" + ToText(x), "", ""};
+    return Error{Code::kKernelLimit, std::string(op) + ": more than 3 spatial axes: x" + ToText(x), "", ""};
   }
   ConvShape shape;
   shape.batch = x[0];

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "engine/base/codes.h"
 #include "kernels/buffer.h"
 #include "kernels/int8/conv.h"
 #include "kernels/int8/depthwise.h"
@@ -79,7 +80,7 @@ class ConvRun {
       buffer_ = AllocateBuffer(static_cast<size_t>(*bytes + kSlack));
     }
     if (buffer_ == nullptr) {
-      return Error{ErrorKind::kSystem,
+      return Error{Code::kNoMemory,
                    "convolution: no memory for an image padded to " + ToText(Dims(size_.begin(), size_.end())), "", ""};
     }
     image_ = buffer_.get();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "engine/base/codes.h"
 #include "kernels/buffer.h"
 
 namespace rulerun::int8 {
@@ -18,7 +19,7 @@ int64_t RoundUp(int64_t value, int64_t step) { return (value + step - 1) / step 
 Result<std::shared_ptr<const std::byte>> Zeroed(int64_t bytes) {
   std::shared_ptr<const std::byte> buffer = AllocateBuffer(static_cast<size_t>(bytes));
   if (buffer == nullptr) {
-    return Error{ErrorKind::kSystem, "no memory for " + std::to_string(bytes) + " bytes of packed weights", "", ""};
+    return Error{Code::kNoMemory, "no memory for " + std::to_string(bytes) + " bytes of packed weights", "", ""};
   }
   std::memset(const_cast<std::byte*>(buffer.get()), 0, static_cast<size_t>(bytes));  // NOLINT: not shared yet
   return buffer;

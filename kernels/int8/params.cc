@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/base/codes.h"
+
 namespace rulerun::int8 {
 namespace {
 
@@ -13,7 +15,7 @@ Error WrongInput(std::string_view op, std::string_view name, const Tensor& tenso
 }  // namespace
 
 Error OpError(std::string_view op, std::string message) {
-  return {ErrorKind::kModel, std::string(op) + ": " + std::move(message), "", ""};
+  return {Code::kNodeFails, std::string(op) + ": " + std::move(message), "", ""};
 }
 
 std::string ToText(const Dims& dims) {

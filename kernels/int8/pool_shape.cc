@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/codes.h"
 #include "kernels/int8/params.h"
 
 namespace rulerun::int8 {
@@ -18,7 +19,7 @@ Result<PoolShape> ResolvePool(const WindowAttributes& attributes, const Dims& x,
   const size_t rank = x.size();
   if (rank < 3) return OpError(op, "X" + ToText(x) + " must have at least 3 axes");
   if (rank > 5) {
-    return Error{ErrorKind::kUnsupported, std::string(op) + ": more than 3 spatial axes: X" + ToText(x), "", ""};
+    return Error{Code::kKernelLimit, std::string(op) + ": more than 3 spatial axes: X" + ToText(x), "", ""};
   }
   if (attributes.kernel.empty()) return OpError(op, "attribute 'kernel_shape' is missing");
   PoolShape shape;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "kernels/int8/simd.h"
 // After the settings.
@@ -74,7 +75,7 @@ Status ForceTarget(std::string_view name) {
   }
   Apply(forced);
   const std::vector<std::string> names = SupportedTargets();
-  return Error{ErrorKind::kUsage,
+  return Error{Code::kUnknownTarget,
                "SIMD target '" + std::string(name) + "' is not available" + DidYouMean(wanted, names), "",
                "available here: " + Join(names, ", ") + ", auto"};
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "engine/base/codes.h"
 #include "kernels/buffer.h"
 #include "kernels/ops/gemm.h"
 #include "kernels/ops/key_mask.h"
@@ -65,7 +66,7 @@ Result<std::vector<float>> Project(const Sizes& sizes, const Tensor& x, const Te
   PackedMatrix packed = constant;
   if (!packed.allocated()) {
     packed = PackedMatrix(sizes.input, sizes.all());
-    if (!packed.allocated()) return Error{ErrorKind::kSystem, "no memory left to pack the weights", "", ""};
+    if (!packed.allocated()) return Error{Code::kNoMemory, "no memory left to pack the weights", "", ""};
     packed.Pack({weights.data<float>(), sizes.all(), 1}, &pool);
   }
   const int64_t rows = sizes.batch * sizes.length;

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "engine/base/codes.h"
 #include "kernels/buffer.h"
 #include "kernels/ops/conv_attributes.h"
 #include "kernels/ops/gemm.h"
@@ -131,7 +132,7 @@ Status RunTiles(const Job& job, const Activation& activation, ThreadPool& pool) 
       }
     }
   });
-  if (short_of_memory) return Error{ErrorKind::kSystem, "no memory left to pack the input", "", ""};
+  if (short_of_memory) return Error{Code::kNoMemory, "no memory left to pack the input", "", ""};
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/base/codes.h"
 #include "kernels/buffer.h"
 #include "kernels/geometry.h"
 #include "kernels/ops/gemm.h"
@@ -45,7 +46,7 @@ void AddTap(const Job& job, const float* contribution, int64_t kd, int64_t kh, i
 Status RunImage(const Job& job, const float* x, const float* w, float* contributions, const float* bias, float* y,
                 ThreadPool& pool) {
   PackedMatrix input(job.in_channels, job.in_size);
-  if (!input.allocated()) return Error{ErrorKind::kSystem, "no memory left to pack the input", "", ""};
+  if (!input.allocated()) return Error{Code::kNoMemory, "no memory left to pack the input", "", ""};
   input.Pack({x, job.in_size, 1}, &pool);
   Gemm(w, job.in_channels, job.out_channels * job.taps, input, contributions, job.in_size, pool);
   const auto& axes = job.axes;

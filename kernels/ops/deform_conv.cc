@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "engine/base/codes.h"
 #include "kernels/geometry.h"
 #include "kernels/ops/gemm.h"
 #include "kernels/ops/op.h"
@@ -125,7 +126,7 @@ Status RunDeformConv(const Attributes& attributes, KernelContext& context) {
       if (!RunGroup(job, item / job.group, item % job.group, y->mutable_data<float>())) failed = true;
     }
   });
-  if (failed) return Error{ErrorKind::kSystem, "no memory left to pack the samples", "", ""};
+  if (failed) return Error{Code::kNoMemory, "no memory left to pack the samples", "", ""};
   return {};
 }
 

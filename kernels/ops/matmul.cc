@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "engine/base/codes.h"
 #include "kernels/buffer.h"
 #include "kernels/ops/activation.h"
 #include "kernels/ops/broadcast.h"
@@ -13,7 +14,7 @@
 namespace rulerun {
 namespace {
 
-Error NoMemory() { return Error{ErrorKind::kSystem, "no memory left to pack a matrix", "", ""}; }
+Error NoMemory() { return Error{Code::kNoMemory, "no memory left to pack a matrix", "", ""}; }
 
 struct MatMulAttributes {
   float alpha = 1;

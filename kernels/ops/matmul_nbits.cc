@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "engine/base/codes.h"
 #include "kernels/buffer.h"
 #include "kernels/ops/gemm.h"
 #include "kernels/ops/nbits_weights.h"
@@ -124,7 +125,7 @@ Status RunFloat(const NBitsWeights& weights, const float* a, int64_t rows, float
       GemmPanels(a, shape.depth, rows, to, shape.depth, width, y + first, shape.columns, order, true);
     }
   });
-  if (short_of_memory) return Error{ErrorKind::kSystem, "no memory left to unpack the weights", "", ""};
+  if (short_of_memory) return Error{Code::kNoMemory, "no memory left to unpack the weights", "", ""};
   return {};
 }
 

@@ -47,8 +47,8 @@ inline Types MovableTypes() {
 }
 inline Types IndexTypes() { return {DataType::kInt64, DataType::kInt32}; }
 
-inline Error Invalid(std::string message) { return Error{ErrorKind::kModel, std::move(message), "", ""}; }
-inline Error Unsupported(std::string message) { return Error{ErrorKind::kUnsupported, std::move(message), "", ""}; }
+Error Invalid(std::string message);
+Error Unsupported(std::string message);
 
 // A kernel that is one function; what the factory worked out is captured in it.
 template <typename F>

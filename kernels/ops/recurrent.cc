@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/base/codes.h"
 #include "kernels/ops/op.h"
 
 namespace rulerun {
@@ -125,7 +126,7 @@ Status RunDirection(const Job& job, int64_t direction, ThreadPool& pool) {
   PackedMatrix w(job.features, job.width());
   const std::vector<PackedMatrix> r = PackRecurrent(job, direction, pool);
   const bool allocated = w.allocated() && std::all_of(r.begin(), r.end(), [](const auto& m) { return m.allocated(); });
-  if (!allocated) return Error{ErrorKind::kSystem, "no memory left to pack the weights", "", ""};
+  if (!allocated) return Error{Code::kNoMemory, "no memory left to pack the weights", "", ""};
   w.Pack({job.w + direction * job.width() * job.features, 1, job.features}, &pool);
   walk.inputs.resize(static_cast<size_t>(job.steps * job.batch * job.width()));
   Gemm(job.x.data(), job.features, job.steps * job.batch, w, walk.inputs.data(), job.width(), pool);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "engine/base/codes.h"
 #include "kernels/ops/gemm.h"
 #include "kernels/ops/softmax.h"
 
@@ -57,7 +58,7 @@ Status Run(const ScaledAttention& job, ThreadPool& pool) {
   pool.ParallelFor(heads, std::max<int64_t>(1, 65536 / work), [&](int64_t begin, int64_t end) {
     if (!RunHeads(job, begin, end)) failed = true;
   });
-  if (failed) return Error{ErrorKind::kSystem, "no memory left to pack keys and values", "", ""};
+  if (failed) return Error{Code::kNoMemory, "no memory left to pack keys and values", "", ""};
   return {};
 }
 

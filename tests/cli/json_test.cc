@@ -42,7 +42,8 @@ TEST(Json, OutputsFollowTheirSchemas) {
       {"coverage", {"coverage", "--json", model, refusals, floats}},
       {"inspect", {"inspect", "--json", model, floats}},
       {"diff", {"diff", "--json", "--left", "platform=x86-64-avx2", "--right", "level=basic", model}},
-      {"check", {"check", "--json", "ort130"}},
+      {"check", {"check", "--json", "--fail-level", "never", "ort130"}},
+      {"verify", {"verify", "--json", "--steps", "--level", "extended", model}},
       {"ops", {"ops", "--json"}},
       {"bench", {"bench", "--json", "--profile", "--runs", "2", model}},
   };

@@ -17,11 +17,15 @@ namespace rulerun::cli {
 namespace fs = std::filesystem;
 
 Ran Rulerun(const std::vector<std::string>& arguments, const std::string& out) {
+  std::vector<std::string> words = {RULERUN_BINARY};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return RunProgram(std::move(words), out);
+}
+
+Ran RunProgram(std::vector<std::string> words, const std::string& out) {
   const TemporaryFolder folder;
   const std::string out_file = out.empty() ? folder.File("out") : out;
   const std::string err_file = folder.File("err");
-  std::vector<std::string> words = {RULERUN_BINARY};
-  words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -33,7 +37,7 @@ Ran Rulerun(const std::vector<std::string>& arguments, const std::string& out) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err_file.c_str(), kFlags, 0600);
   pid_t child = 0;
   Ran ran;
-  if (posix_spawn(&child, RULERUN_BINARY, &actions, nullptr, argv.data(), environ) == 0) {
+  if (posix_spawn(&child, words.front().c_str(), &actions, nullptr, argv.data(), environ) == 0) {
     int status = 0;
     waitpid(child, &status, 0);
     ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

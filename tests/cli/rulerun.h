@@ -16,6 +16,8 @@ struct Ran {
 
 // `out`: a file to write standard output to instead of catching it.
 Ran Rulerun(const std::vector<std::string>& arguments, const std::string& out = "");
+// Any program, by its path, which is the first of `words`.
+Ran RunProgram(std::vector<std::string> words, const std::string& out = "");
 
 // tests/data/models/NAME
 std::string SampleModel(const std::string& name);

@@ -75,7 +75,7 @@ TEST(Usage, WrongCommandLinesAreNamedWithTheNearestSpelling) {
     const Ran ran = Rulerun(wrong.arguments);
     EXPECT_EQ(ran.exit_code, 2) << ran.err;
     EXPECT_EQ(ran.out, "");
-    EXPECT_THAT(ran.err, StartsWith("rulerun: error: "));
+    EXPECT_THAT(ran.err, StartsWith("rulerun: error[U"));
     EXPECT_THAT(ran.err, HasSubstr(wrong.message));
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/passes/layout/push.h"
 #include "engine/passes/layout/table_reader.h"
 #include "engine/passes/layout/transpose_optimizer.h"
@@ -138,7 +139,7 @@ Result<PassResult> RunChannelsLast(const PassScope& scope) {
   RULERUN_ASSIGN(const ChannelsLastTable table, ReadTable(scope.table));
   const Yaml* then = FindTable(*scope.rules, table.then);
   if (then == nullptr) {
-    return Error{ErrorKind::kRules, "the rule set has no table of the pass '" + table.then + "'",
+    return Error{Code::kBadTable, "the rule set has no table of the pass '" + table.then + "'",
                  scope.table->where.ToString(), "Name one in a stage with 'pass: " + table.then + "'."};
   }
   RULERUN_ASSIGN(const TransposeTable transposes, ReadTransposeTable(then));

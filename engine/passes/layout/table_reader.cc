@@ -2,21 +2,23 @@
 
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun {
 
 TableReader::TableReader(const Yaml* table, std::string_view pass) {
   if (table == nullptr) {
-    errors_.Add(Location(), "the pass '" + std::string(pass) + "' needs a table", "Name one: table: FILE");
+    errors_.Add(Code::kBadTable, Location(), "the pass '" + std::string(pass) + "' needs a table",
+                "Name one: table: FILE");
   } else if (const Yaml* name = table->Get("pass"); name == nullptr || name->scalar != pass) {
-    errors_.Add(table->where, "this is no table of the pass '" + std::string(pass) + "'",
+    errors_.Add(Code::kBadTable, table->where, "this is no table of the pass '" + std::string(pass) + "'",
                 "Its first key must be 'pass: " + std::string(pass) + "'.");
   }
 }
 
 void TableReader::Fail(const Yaml& where, std::string message, std::string remedy) {
-  errors_.Add(where.where, std::move(message), std::move(remedy));
+  errors_.Add(Code::kBadTable, where.where, std::move(message), std::move(remedy));
 }
 
 bool TableReader::CheckKeys(const Yaml& map, const std::vector<std::string>& known) {
@@ -28,7 +30,7 @@ bool TableReader::CheckKeys(const Yaml& map, const std::vector<std::string>& kno
     const std::string& key = map.entries[i].first;
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     const Location& place = i < map.key_places.size() ? map.key_places[i] : map.where;
-    errors_.Add(place, "unknown key '" + key + "'" + DidYouMean(key, known));
+    errors_.Add(Code::kUnknownKey, place, "unknown key '" + key + "'" + DidYouMean(key, known));
   }
   return true;
 }

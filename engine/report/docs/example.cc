@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/graph/load.h"
 #include "engine/graph/resolve.h"
 #include "engine/pipeline/pipeline.h"
@@ -84,7 +85,7 @@ Result<std::string> DrawTest(const RuleSet& rules, const RuleFile& file, const R
   walk.trace = &trace;
   RULERUN_ASSIGN(const bool changed, WalkGraph(walk, graph));
   if (!changed) {
-    return Error{ErrorKind::kRules, "the rule does not fire in its own test", test.where.ToString(),
+    return Error{Code::kTestFails, "the rule does not fire in its own test", test.where.ToString(),
                  "'rulerun test' tells why."};
   }
   RULERUN_RETURN_IF_ERROR(Resolve(graph, rules.schemas));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 
 namespace rulerun {
@@ -80,7 +81,7 @@ Error NotFound(const Drawing& drawing, const std::string& focus) {
   }
   const std::string remedy = containing.empty() ? "Operators here: " + Join({ops.begin(), ops.end()}, ", ") + "."
                                                 : "Names with that in them: " + Join(containing, ", ") + ".";
-  return {ErrorKind::kUsage,
+  return {Code::kNothingNamed,
           "no node, value or operator here is called '" + focus + "'" + DidYouMean(focus, candidates), "--focus",
           remedy};
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "engine/base/codes.h"
 #include "engine/report/draw/measure.h"
 
 namespace rulerun {
@@ -156,7 +157,7 @@ Result<Layout> LayOutWithGraphviz(const Drawing& drawing) {
     return ArrangeWithGraphviz(boxes, links, kGraphvizLimit);
   };
   if (auto layout = Placer(graphviz).Place(drawing)) return std::move(*layout);
-  return Error{ErrorKind::kSystem, "Graphviz's 'dot' is not in PATH, failed, or took too long", "",
+  return Error{Code::kNoProgram, "Graphviz's 'dot' is not in PATH, failed, or took too long", "",
                "Install Graphviz, draw a part with --focus, or leave the layout to rulerun."};
 }
 

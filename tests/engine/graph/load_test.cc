@@ -143,7 +143,7 @@ TEST_F(LoadTest, FunctionsThatExplodeAreRefused) {
 // --- what is refused, and how
 
 TEST_F(LoadTest, FilesThatAreNoModel) {
-  EXPECT_EQ(LoadModel(Path("none.onnx"), {}).error().kind, ErrorKind::kSystem);
+  EXPECT_EQ(LoadModel(Path("none.onnx"), {}).error().kind(), ErrorKind::kSystem);
   EXPECT_FALSE(LoadModel(folder_.string(), {}).ok());
   WriteFile(Path("empty.onnx"), "");
   EXPECT_THAT(LoadModel(Path("empty.onnx"), {}).error().message, HasSubstr("empty"));

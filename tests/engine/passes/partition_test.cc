@@ -75,7 +75,7 @@ TEST(RequireKernels, RefusesWhatNobodyCanRun) {
   Model model = ParseGraph("g (double[2] x) => (double[2] y) { [s] y = Selu(x) }");
   const auto result = RunPass("require-kernels", model);
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().kind, ErrorKind::kRefused);
+  EXPECT_EQ(result.error().kind(), ErrorKind::kRefused);
   EXPECT_EQ(result.error().place, "node 's'");
   EXPECT_EQ(result.error().message, "ONNX Runtime has no kernel for Selu(double), version 6, on x86-64-avx2");
 }

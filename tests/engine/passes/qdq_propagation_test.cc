@@ -92,7 +92,7 @@ TEST(QdqPropagationRefuses, WhatCannotBeQuantized) {
       " { [d] a = DequantizeLinear(x, s, p) [t] b = Transpose(a) [r] y = Relu(b) }");
   const auto result = RunPass("qdq-propagation", model);
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().kind, ErrorKind::kRefused);
+  EXPECT_EQ(result.error().kind(), ErrorKind::kRefused);
   EXPECT_EQ(result.error().place, "node 'b_q'");
 }
 

@@ -80,7 +80,7 @@ TEST(WeightsS8ToU8Result, SharedConstantsAreRefused) {
       kCpu);
   const auto result = RunPass("weights-s8-to-u8", model, kCpu);
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().kind, ErrorKind::kRefused);
+  EXPECT_EQ(result.error().kind(), ErrorKind::kRefused);
 }
 
 }  // namespace

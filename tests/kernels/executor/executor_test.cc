@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <map>
 
 #include "engine/graph/load.h"
@@ -109,7 +111,7 @@ TEST(Executor, NamesTheNodeThatHasNoKernelOrFails) {
   const Model no_kernel = Parse("g (float[2, 2] x) => (int32[2, 1] y) { y = Multinomial(x) }");
   const Result<std::unique_ptr<Executor>> refused = Executor::Prepare(*no_kernel.graph);
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::kUnsupported);
   EXPECT_NE(ToString(refused.error()).find("(Multinomial)"), std::string::npos);
 
   const Model fails = Parse("g (float[A] x, float[B] z) => (float[C] y) { y = Add(x, z) }");
@@ -168,7 +170,7 @@ TEST(Executor, ObserversSeeEveryNode) {
 }
 
 TEST(RandomInputs, AreTheSameForASeed) {
-  const Model model = Parse("g (float[N, 3] x, int64[2] i, bool[4] b) => (float[N, 3] y) { y = Neg(x) }");
+  const Model model = Parse("g (float[N, 3] x, int64[2] i, bool[4] b, int8[300] c) => (float[N, 3] y) { y = Neg(x) }");
   const Result<TensorMap> one = RandomInputs(*model.graph, 7, {{"N", 2}}),
                           same = RandomInputs(*model.graph, 7, {{"N", 2}});
   ASSERT_TRUE(one.ok() && same.ok());
@@ -176,6 +178,10 @@ TEST(RandomInputs, AreTheSameForASeed) {
   EXPECT_TRUE(SameContent(one->at("x"), same->at("x")));
   for (const double value : ToDoubles(one->at("x"))) EXPECT_TRUE(value >= -1 && value < 1);
   for (const int64_t value : ToInts(one->at("i"))) EXPECT_TRUE(value >= 0 && value <= 3);
+  std::set<int64_t> codes;
+  for (const int64_t code : ToInts(one->at("c"))) codes.insert(code);
+  EXPECT_GT(codes.size(), 100U);
+  EXPECT_TRUE(*codes.begin() < -100 && *codes.rbegin() > 100 && *codes.begin() >= -128 && *codes.rbegin() <= 127);
   const Result<TensorMap> other = RandomInputs(*model.graph, 8, {});
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(other->at("x").dims(), (Dims{1, 3}));

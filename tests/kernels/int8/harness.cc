@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "engine/base/codes.h"
 #include "kernels/buffer.h"
 #include "kernels/int8/targets.h"
 #include "kernels/kernel.h"
@@ -32,7 +33,7 @@ class Context : public KernelContext {
   bool Wanted(size_t) const override { return true; }
   ThreadPool& pool() override { return pool_; }
   Result<std::vector<Tensor>> RunSubgraph(std::string_view, std::vector<Tensor>) override {
-    return Error{ErrorKind::kUnsupported, "no subgraphs here", "", ""};
+    return Error{Code::kKernelLimit, "no subgraphs here", "", ""};
   }
   std::vector<Tensor> outputs() { return std::move(outputs_); }
 

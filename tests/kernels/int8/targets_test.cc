@@ -30,7 +30,7 @@ TEST(Targets, ForceAndRelease) {
 TEST(Targets, UnknownName) {
   const Status status = ForceTarget("avx9");
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(status.error().kind(), ErrorKind::kUsage);
   EXPECT_THAT(status.error().message, testing::HasSubstr("'avx9'"));
   EXPECT_THAT(status.error().remedy, testing::HasSubstr(SupportedTargets().front()));
 }

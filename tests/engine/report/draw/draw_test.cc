@@ -134,7 +134,7 @@ TEST(Draw, FocusOnNothingNamesTheNearest) {
   const Drawing drawing = DrawText(kChain).before;
   const auto misspelt = FocusOn(drawing, "fort", 1);
   ASSERT_FALSE(misspelt.ok());
-  EXPECT_EQ(misspelt.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(misspelt.error().kind(), ErrorKind::kUsage);
   const auto near = FocusOn(drawing, "secnd", 1);
   ASSERT_FALSE(near.ok());
   EXPECT_THAT(near.error().message, HasSubstr("did you mean 'second'?"));

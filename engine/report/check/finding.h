@@ -1,0 +1,69 @@
+// What `rulerun check` finds in a rule set that can be read.
+#ifndef RULERUN_ENGINE_REPORT_CHECK_FINDING_H_
+#define RULERUN_ENGINE_REPORT_CHECK_FINDING_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/codes.h"
+#include "engine/ruleset/ruleset.h"
+#include "kernels/kernel.h"
+
+namespace rulerun {
+
+enum class Severity {
+  kNote,     // worth knowing: two rules overlap, and the first wins
+  kWarning,  // most likely a mistake: something is never applied, or cannot be run
+};
+std::string_view Name(Severity severity);
+
+struct Finding {
+  Code code{};
+  Severity severity = Severity::kWarning;
+  Location where;
+  std::string rule;     // "" where it is about a stage
+  std::string message;  // one sentence
+  std::string remedy;
+  std::string other;     // the other rule, where there is one
+  Location other_where;  // of that rule, or of the other side of a contradiction
+  std::string witness;   // ONNX text of a graph on which it was seen
+};
+
+// A rule as the pipeline applies it: with the gates of all stages around it.
+struct AppliedRule {
+  const RuleFile* file = nullptr;
+  const Rule* rule = nullptr;
+};
+
+// Rules that one walk tries at each node, in order, and how.
+struct WalkRules {
+  const Stage* stage = nullptr;
+  std::vector<const Stage*> around;  // outermost first, the stage itself last
+  const RuleFile* file = nullptr;
+  std::vector<const Rule*> rules;
+  bool visit_all = false;
+};
+
+// Every walk of the pipeline.
+std::vector<WalkRules> WalksOf(const RuleSet& rules);
+
+// --- the analyses, each in a file of its name
+
+// Conditions that contradict each other, the text or the operators' schemas; operators in no version that the gates
+// let in. A claim is a proof: what may be missing, and what is bound more than once, is left out.
+std::vector<Finding> FindContradictions(const RuleSet& rules);
+// Gates that no platform, value of an option, level and opset opens.
+std::vector<Finding> FindClosedGates(const RuleSet& rules);
+// Rules behind one that matches wherever they do.
+std::vector<Finding> FindUnreachable(const RuleSet& rules);
+// Rules that were seen to match at the node of another rule, rules that never won there, rules that nothing shows to
+// match, and operators that cannot be run. All by running the rules on graphs made for them.
+std::vector<Finding> FindByWitness(const RuleSet& rules, const KernelRegistry& kernels);
+
+// All of them, by file, line and code; a rule that is proven never to fire is not reported as shadowed as well.
+std::vector<Finding> FindAll(const RuleSet& rules, const KernelRegistry& kernels);
+
+}  // namespace rulerun
+
+#endif  // RULERUN_ENGINE_REPORT_CHECK_FINDING_H_
