@@ -78,7 +78,7 @@ std::string Report(const RunOptions& options, const LoadedModel& loaded, const V
   const Target& target = loaded.setup.target;
   std::string text = options.model + "\n" + loaded.setup.rules->id + " " + loaded.setup.rules->version + ", level " +
                      std::string(Name(target.level)) + ", " + target.provider + ", " + target.platform->name + ", " +
-                     std::to_string(result.changes) + " changes of the graph\n\n";
+                     Plural(static_cast<size_t>(result.changes), "change") + " of the graph\n\n";
   text += Outputs(result.outputs) + "\n";
   if (!result.steps.empty()) text += Steps(result.steps);
   if (result.guilty) return text + Guilty(*result.guilty, result.changes);

@@ -30,12 +30,6 @@ struct Finding {
   std::string witness;   // ONNX text of a graph on which it was seen
 };
 
-// A rule as the pipeline applies it: with the gates of all stages around it.
-struct AppliedRule {
-  const RuleFile* file = nullptr;
-  const Rule* rule = nullptr;
-};
-
 // Rules that one walk tries at each node, in order, and how.
 struct WalkRules {
   const Stage* stage = nullptr;
