@@ -2,8 +2,10 @@
 #ifndef RULERUN_ENGINE_PASSES_PASS_H_
 #define RULERUN_ENGINE_PASSES_PASS_H_
 
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/result.h"
@@ -33,9 +35,13 @@ struct PassEvent {
   std::vector<std::string> created;  // names of nodes or initializers
 };
 
+// A node, in whichever graph of the model.
+using NodePlace = std::pair<const Graph*, NodeIndex>;
+
 struct PassResult {
   bool modified = false;
   std::vector<PassEvent> events;
+  std::set<NodePlace> changed;  // nodes that it did something about, where rules may ask for that (`not-after`)
 };
 
 // An Error refuses the model.

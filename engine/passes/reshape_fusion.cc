@@ -175,6 +175,7 @@ class Fuser {
     graph_->value(shape).type = {DataType::kInt64, Shape{{static_cast<int64_t>(sizes.size()), ""}}, ""};
     graph_->MarkModified();
     result_.modified = true;
+    result_.changed.emplace(graph_, reshape.index);
     result_.events.push_back(std::move(event));
   }
 

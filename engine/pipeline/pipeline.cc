@@ -103,6 +103,7 @@ class Runner {
     RULERUN_ASSIGN(PassResult result, pass(scope));
     if (result.modified) ++changes_.done;
     Record(stage, round, result);
+    changed_nodes_[stage.pass] = std::move(result.changed);
     if (result.modified) RULERUN_RETURN_IF_ERROR(Resolve(*model_.graph, rules_.schemas));
     return result.modified;
   }
@@ -138,6 +139,7 @@ class Runner {
       walk.scope.providers = inherited.providers;
       walk.rules = rules;
       walk.visit_all = file.visit_all || stage.walk_together;
+      if (!stage.not_after.empty()) walk.left_out = &changed_nodes_[stage.not_after];
       walk.recurse = stage.recurse;
       walk.round = rounds_[file.path]++;
       walk.trace = trace_;
@@ -175,6 +177,7 @@ class Runner {
   Trace* trace_;
   ChangeCount changes_;
   std::map<std::string, int> rounds_;
+  std::map<std::string, std::set<NodePlace>> changed_nodes_;  // by pass, of its last run
 };
 
 }  // namespace

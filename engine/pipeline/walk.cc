@@ -59,6 +59,7 @@ class Walker {
   }
 
   Status Visit(NodeIndex index) {
+    if (walk_.left_out != nullptr && walk_.left_out->count({&graph_, index}) > 0) return {};
     for (const Rule* rule : walk_.rules) {
       if (graph_.node(index) == nullptr) return {};
       if (walk_.changes != nullptr && walk_.changes->exhausted()) return {};

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "engine/base/result.h"
 #include "engine/match/binding.h"
+#include "engine/passes/pass.h"
 #include "engine/pipeline/trace.h"
 #include "engine/ruleset/ruleset.h"
 
@@ -23,8 +25,9 @@ struct ChangeCount {
 
 struct Walk {
   MatchScope scope;
-  std::vector<const Rule*> rules;  // tried in this order at every node
-  bool visit_all = false;          // go on after a rule fired, until the node is gone
+  std::vector<const Rule*> rules;                 // tried in this order at every node
+  bool visit_all = false;                         // go on after a rule fired, until the node is gone
+  const std::set<NodePlace>* left_out = nullptr;  // nodes that are not visited
   Stage::Recurse recurse = Stage::Recurse::kBefore;
   int round = 0;
   Trace* trace = nullptr;

@@ -62,6 +62,7 @@ constexpr auto kStageKeys = std::to_array<KeyInfo>({
     {"unless", kMap, "Not if this holds.", kOptional, "", KeyTable::kGate},
     {"loop", kInteger, "Repeat until nothing changes, at most so often."},
     {"once", kBoolean, "Only in the first round of the loop around it."},
+    {"not-after", kText, "Leaves out the nodes that the pass of this name changed when it last ran."},
     {"recurse", kChoice, "When subgraphs of a node are entered: before it is matched, after, or never (false).",
      kOptional, "before|after|false|true"},
     {"by", kMap, "The option that picks the entry of `again-if`.", kOptional, "", KeyTable::kGate},

@@ -43,6 +43,7 @@ class PipelineReader {
     }
     if (const Yaml* loop = yaml.Get("loop")) stage.loop = ReadRounds(*loop);
     if (const Yaml* once = yaml.Get("once")) stage.once = once->AsBool().value_or(false);
+    stage.not_after = TextOf(yaml, "not-after");
     const std::string recurse = TextOf(yaml, "recurse");
     if (recurse == "after") stage.recurse = Stage::Recurse::kAfter;
     if (recurse == "false") stage.recurse = Stage::Recurse::kNever;
@@ -78,6 +79,7 @@ class PipelineReader {
     belongs("table", pass != nullptr, "a pass");
     belongs("only", file != nullptr, "a file of rules");
     belongs("walk", file != nullptr, "a file of rules");
+    belongs("not-after", file != nullptr, "a file of rules");
   }
 
   std::string KeyOf(const Yaml& path) const {

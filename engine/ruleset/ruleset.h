@@ -90,8 +90,9 @@ struct Stage {
   std::vector<std::string> providers;  // `ep`; empty: inherited; "any"
   Gate gate_if;
   Gate gate_unless;
-  int loop = 1;       // kGroup: passes over it, at most; stops when nothing changed
-  bool once = false;  // only in the first round of the enclosing loop
+  int loop = 1;           // kGroup: passes over it, at most; stops when nothing changed
+  bool once = false;      // only in the first round of the enclosing loop
+  std::string not_after;  // kRules: nodes that this pass changed when it last ran are left out
   Recurse recurse = Recurse::kBefore;
   std::string loop_by;                                   // kGroup: option that picks the entry of again_if
   std::map<int64_t, std::vector<std::string>> again_if;  // option value -> passes whose change asks for another round

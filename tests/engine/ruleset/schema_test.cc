@@ -204,6 +204,7 @@ const Sample kManifests[] = {
     {true, "pipeline: []\n"},
     {true, "pipeline: [{stages: [{pass: a, level: basic}, {pass: b, level: 99}], loop: 10, level: all}]\n"},
     {true, "pipeline: [{pass: a, recurse: false, once: true, ep: any}]\n"},
+    {false, "pipeline: [{pass: a, not-after: [b]}]\n"},
     {false, "pipeline: {}\n"},
     {false, "pipeline: [{level: basic}]\n"},
     {false, "pipeline: [{pass: a, stages: []}]\n"},
