@@ -442,8 +442,9 @@ class NameChecker {
     for (const Statement& statement : rewrite.statements) {
       const OutputPattern& output = statement.outputs.front();
       if (made.count(output.name) == 0 || read.count(output.name) > 0 || output.name == "_") continue;
-      errors_.Add(Code::kNewValueUnread, output.where, "the new value '" + output.name + "' is read by no line" +
-                                    DidYouMean(output.name, {names_->values.begin(), names_->values.end()}));
+      errors_.Add(Code::kNewValueUnread, output.where,
+                  "the new value '" + output.name + "' is read by no line" +
+                      DidYouMean(output.name, {names_->values.begin(), names_->values.end()}));
     }
   }
 

@@ -100,8 +100,9 @@ class OperatorChecker {
     const Count taken = Taken(function.signature);
     const auto written = static_cast<int>(call.operands.size());
     if (written >= taken.least && written <= taken.most) return;
-    errors_.Add(Code::kWrongArity, call.where, "'" + std::string(function.name) + "' does not take " + std::to_string(written) +
-                                (written == 1 ? " operand: " : " operands: ") + std::string(function.signature));
+    errors_.Add(Code::kWrongArity, call.where,
+                "'" + std::string(function.name) + "' does not take " + std::to_string(written) +
+                    (written == 1 ? " operand: " : " operands: ") + std::string(function.signature));
   }
 
   std::vector<const OpSchema*> CheckOperator(const std::string& op, const Call& call, TextMode mode) {

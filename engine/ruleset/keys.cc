@@ -131,7 +131,8 @@ constexpr auto kUnsupportedKeys = std::to_array<KeyInfo>({
       {"ep", kNames, "Execution providers, instead of the stage's."},                                                    \
       {"if", kMap, "Only if this holds.", kOptional, "", KeyTable::kGate},                                               \
       {"unless", kMap, "Not if this holds.", kOptional, "", KeyTable::kGate},                                            \
-      {"uncovered", kMapOfTexts, "What `rulerun test` says was never seen, word for word -> why no test can show it."},  \
+      {"uncovered", kMapOfTexts,                                                                                         \
+       "What `rulerun test` says was never seen, word for word -> why no test can show it."},                            \
       {"overlaps", kNames, "Rules that may match the same nodes, on purpose."},                                          \
       {"tests", kListOfMaps, "Graphs that the rule must change, refuse, or not match.", kOptional, "", KeyTable::kTest}, \
       {"faults", kListOfMaps, "What is known to go wrong.", kOptional, "", KeyTable::kFault},                            \

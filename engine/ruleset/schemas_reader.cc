@@ -277,7 +277,8 @@ void CheckDimensions(const OpSchema& schema, const Location& where, Diagnostics&
         for (const FormalDim& dim : alternatives) {
           rests += dim.rest ? 1 : 0;
           if (dim.kind != FormalDim::Kind::kAttribute) continue;
-          if (schema.attributes.count(dim.name) == 0) errors.Add(Code::kBadSchema, where, "there is no attribute '" + dim.name + "'");
+          if (schema.attributes.count(dim.name) == 0)
+            errors.Add(Code::kBadSchema, where, "there is no attribute '" + dim.name + "'");
         }
         if (parameters == &schema.inputs &&
             (alternatives.size() > 1 || alternatives.front().kind == FormalDim::Kind::kAttribute)) {

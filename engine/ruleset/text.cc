@@ -157,9 +157,11 @@ class Parser {
     if (error_ || statement.alternatives.empty()) return;
     const bool many = statement.alternatives.size() > 1;
     const bool several_allowed = mode_ == TextMode::kMatch || mode_ == TextMode::kUnit;
-    if (many && !several_allowed) return Fail(Code::kWrongBlock, statement.where, "alternatives are for `match` and `unit`");
+    if (many && !several_allowed)
+      return Fail(Code::kWrongBlock, statement.where, "alternatives are for `match` and `unit`");
     if (!statement.flag.empty() && !PassesOn(statement)) {
-      return Fail(Code::kBadText, statement.where, "a line with 'if' has one result and a first operand that takes its place");
+      return Fail(Code::kBadText, statement.where,
+                  "a line with 'if' has one result and a first operand that takes its place");
     }
     if (many || statement.alternatives[0].call) return;
     if (statement.once) return Fail(Code::kBadText, statement.where, "'once' is for a line that makes a node");
