@@ -46,29 +46,34 @@ std::string Percent(const CoverageSum& sum) {
   return std::string(text.data()) + " %";
 }
 
-// What no test has seen, by place.
-std::string Missing(const RuleCoverage& coverage) {
+constexpr size_t kShownMissing = 10;
+
+// What no test has seen, by place; without `all` the first few.
+std::string Missing(const RuleCoverage& coverage, bool all) {
   std::string text;
+  size_t count = 0;
   for (const CoverItem& item : coverage.items()) {
     for (const bool side : {true, false}) {
       if (!item.Missing(side)) continue;
+      if (++count > kShownMissing && !all) continue;
       text += item.where.ToString() + ": " + Tag("note", side ? Code::kNeverHolds : Code::kNeverRefuses) + ": " +
               (item.rule.empty() ? "" : "rule '" + item.rule + "', ") + item.what + ": never seen to " +
               (side ? "hold" : "refuse") + "\n";
     }
   }
-  return text;
+  if (count <= kShownMissing || all) return text;
+  return text + "  and " + std::to_string(count - kShownMissing) + " more: --verbose lists all\n";
 }
 
-std::string CoverageText(const RuleCoverage& coverage) {
+std::string CoverageText(const RuleCoverage& coverage, bool all) {
   const CoverageSum sum = coverage.Sum();
   std::string idle;
   for (const IdleExcuse& excuse : coverage.IdleExcuses()) {
     idle += excuse.where.ToString() + ": " + Tag("error", Code::kIdleExcuse) + ": rule '" + excuse.rule +
             "': 'uncovered' excuses nothing that is missing: " + excuse.what + "\n";
   }
-  return idle + Missing(coverage) + "Condition coverage: " + Percent(sum) + ", " + std::to_string(sum.seen) + " of " +
-         Plural(sum.all, "side") + " (each condition and check seen to hold, and seen to refuse)\n";
+  return idle + Missing(coverage, all) + "Condition coverage: " + Percent(sum) + ", " + std::to_string(sum.seen) +
+         " of " + Plural(sum.all, "side") + " (each condition and check seen to hold, and seen to refuse)\n";
 }
 
 }  // namespace
@@ -90,7 +95,7 @@ Result<int> RunTest(const Arguments& arguments) {
   app->add_option("--min-coverage", least, "Exit status 1 where condition coverage is below PERCENT [0]")
       ->option_text("PERCENT")
       ->check(CLI::Range(0.0, 100.0));
-  app->add_flag("--verbose", verbose, "Tests that pass as well");
+  app->add_flag("--verbose", verbose, "Tests that pass as well, and all that they have not seen");
   RULERUN_ASSIGN(const bool go_on, Parse(*app, arguments));
   if (!go_on) return 0;
 
@@ -107,8 +112,9 @@ Result<int> RunTest(const Arguments& arguments) {
     }
     coverage.Keep(rule_name);
   }
+  const bool all = verbose || !rule_name.empty() || least > 0;
   RULERUN_RETURN_IF_ERROR(
-      Print(json ? ToJson(*rules, results, coverage) : Report(*rules, results, verbose) + CoverageText(coverage)));
+      Print(json ? ToJson(*rules, results, coverage) : Report(*rules, results, verbose) + CoverageText(coverage, all)));
   for (const RuleTestResult& result : results) {
     if (!result.ok) return 1;
   }
