@@ -226,7 +226,13 @@ std::string Binding::Expand(std::string_view text) const {
   }
 }
 
+std::string Binding::ComputedBy(std::string_view name) const {
+  const auto line = compute_.find(std::string(name));
+  return line == compute_.end() ? "" : rulerun::ToString(*line->second.statement);
+}
+
 std::string Describe(const Binding& binding, std::string_view name) {
+  if (binding.IsComputed(name)) return binding.ComputedBy(name);
   const auto operands = binding.Operands(name);
   if (!operands || operands->empty() || !operands->front().present()) return std::string(name);
   return "'" + binding.graph().value(operands->front().value).name + "' (" + std::string(name) + ")";

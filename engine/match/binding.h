@@ -113,6 +113,8 @@ class Binding {
   // A captured attribute as a constant; absent where the taken alternative captures none of that name.
   Computed CaptureOf(std::string_view name) const;
   bool IsComputed(std::string_view name) const;
+  // The line that computes it, as written: "f = Div(s, r)"; "" where nothing does.
+  std::string ComputedBy(std::string_view name) const;
   // The binding with `name` standing for its item `i` alone, for conditions asked once per item.
   Binding Narrowed(const std::vector<std::string>& names, size_t i) const;
 

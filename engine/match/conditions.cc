@@ -4,6 +4,7 @@
 
 #include "engine/base/text.h"
 #include "engine/match/predicates_impl.h"
+#include "engine/ruleset/condition_text.h"
 
 namespace rulerun {
 namespace predicates {
@@ -61,6 +62,14 @@ std::string NameOf(const Call& call, const Operand& operand) {
   return "'" + call.binding.graph().value(operand.value).name + "'";
 }
 
+std::string Choice(const Yaml& wanted) {
+  if (wanted.IsScalar()) return wanted.scalar;
+  std::vector<std::string> parts;
+  for (const Yaml& item : wanted.items) parts.push_back(Choice(item));
+  for (const auto& [key, value] : wanted.entries) parts.push_back(key + " " + Choice(value));
+  return Join(parts, wanted.IsMap() ? ", " : " or ");
+}
+
 const std::optional<Shape>& ShapeOf(const Call& call, const Operand& operand) {
   return call.binding.graph().TypeOf(operand.value).shape;
 }
@@ -69,9 +78,10 @@ const std::optional<Shape>& ShapeOf(const Call& call, const Operand& operand) {
 
 namespace {
 
-// What a condition says when it does not hold: room for detail, and the inner condition to blame where it is nested.
+// What a condition says when it does not hold, and the inner condition to blame where it is nested.
 struct Blame {
-  std::string detail;
+  std::string actual;
+  std::string wanted;
   std::optional<Refusal> inner;
 };
 
@@ -103,6 +113,34 @@ Truth EvaluateIf(Binding& binding, const Condition& condition, Blame& blame) {
   return EvaluateAll(binding, condition.groups[1], blame);
 }
 
+// Taken to hold here, to see what comes next.
+bool IsAssumed(const Binding& binding, const Condition& condition) {
+  const std::vector<Assumption>& assumed = binding.scope().target->assumed;
+  if (assumed.empty()) return false;
+  const std::string place = condition.where.ToString();
+  const std::vector<NodeIndex> matched = binding.MatchedNodes();
+  const auto stands_for = [&](const std::string& name) {
+    return std::any_of(matched.begin(), matched.end(), [&](NodeIndex index) {
+      const Node& node = *binding.graph().node(index);
+      return node.name == name || std::find(node.origins.begin(), node.origins.end(), name) != node.origins.end();
+    });
+  };
+  return std::any_of(assumed.begin(), assumed.end(),
+                     [&](const Assumption& one) { return one.condition == place && stands_for(one.node); });
+}
+
+Truth AskPredicate(Binding& binding, const Condition& condition, Blame& blame) {
+  const auto& table = predicates::All();
+  const auto found = table.find(condition.predicate->name);
+  if (found == table.end()) return Truth::kUnknown;
+  predicates::Call call{binding, condition, {}, {}};
+  const Truth truth = found->second(call);
+  if (truth == Truth::kTrue) return truth;
+  blame.actual = std::move(call.actual);
+  blame.wanted = std::move(call.wanted);
+  return IsAssumed(binding, condition) ? Truth::kTrue : truth;
+}
+
 Truth Answer(Binding& binding, const Condition& condition, Blame& blame) {
   switch (condition.predicate->args) {
     case ArgKind::kConditionLists:
@@ -110,20 +148,15 @@ Truth Answer(Binding& binding, const Condition& condition, Blame& blame) {
     case ArgKind::kConditions: {
       Binding attempt = binding;
       Blame unused;
-      return Not(EvaluateAll(attempt, condition.groups[0], unused));
+      const Truth truth = Not(EvaluateAll(attempt, condition.groups[0], unused));
+      return truth != Truth::kTrue && IsAssumed(binding, condition) ? Truth::kTrue : truth;
     }
     case ArgKind::kIfThen:
       return EvaluateIf(binding, condition, blame);
     default:
       break;
   }
-  const auto& table = predicates::All();
-  const auto found = table.find(condition.predicate->name);
-  if (found == table.end()) return Truth::kUnknown;
-  predicates::Call call{binding, condition, {}};
-  const Truth truth = found->second(call);
-  blame.detail = std::move(call.detail);
-  return truth;
+  return AskPredicate(binding, condition, blame);
 }
 
 // One condition, without looking for lists.
@@ -189,14 +222,16 @@ Truth EvaluateTopLevel(Binding& binding, const Condition& condition, Blame& blam
   return all;
 }
 
-std::string ArgumentsOf(const Binding& binding, const Condition& condition) {
+std::vector<std::string> ArgumentsOf(const Binding& binding, const Condition& condition) {
   std::vector<std::string> parts;
+  // What is excluded, as it is written.
+  if (condition.predicate->args == ArgKind::kConditions) return {Text(condition.groups[0])};
   for (const std::string& name : condition.values) parts.push_back(Describe(binding, name));
   if (condition.predicate->args != ArgKind::kClose) {  // its pairs are tolerances
     for (const auto& [name, wanted] : condition.pairs) parts.push_back(Describe(binding, name));
   }
   for (const Yaml& item : condition.items) parts.push_back(Describe(binding, item.scalar));
-  return Join(parts, ", ");
+  return parts;
 }
 
 Refusal Refuse(const Binding& binding, const Condition& condition, Truth truth, const Blame& blame) {
@@ -204,14 +239,18 @@ Refusal Refuse(const Binding& binding, const Condition& condition, Truth truth, 
   Refusal refusal;
   refusal.check = blame.inner ? blame.inner->check : std::string(condition.predicate->name);
   refusal.where = condition.where;
+  refusal.args = ArgumentsOf(binding, condition);
   std::string sentence(condition.predicate->phrase);
   if (const size_t place = sentence.find("{args}"); place != std::string::npos) {
-    sentence.replace(place, 6, ArgumentsOf(binding, condition));
+    sentence.replace(place, 6, Join(refusal.args, refusal.args.size() == 2 ? " and " : ", "));
   }
   if (!condition.why.empty()) sentence = binding.Expand(condition.why);
-  if (!blame.detail.empty()) sentence += ": " + blame.detail;
-  if (truth == Truth::kUnknown && blame.detail.empty()) sentence += " (not known here)";
-  refusal.message = sentence;
+  if (!blame.actual.empty()) sentence += ": " + blame.actual;
+  if (!blame.wanted.empty()) sentence += (blame.actual.empty() ? ": wanted " : ", wanted ") + blame.wanted;
+  if (truth == Truth::kUnknown && blame.actual.empty()) sentence += " (not known here)";
+  refusal.message = std::move(sentence);
+  refusal.actual = blame.actual;
+  refusal.wanted = blame.wanted;
   return refusal;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/text.h"
 #include "engine/match/conditions.h"
 
 namespace rulerun {
@@ -28,6 +29,21 @@ bool SameNumber(const Attribute& attribute, const AttrValue& wanted) {
   if (const auto* integer = std::get_if<int64_t>(&attribute)) return static_cast<double>(*integer) == number;
   if (const auto* real = std::get_if<float>(&attribute)) return *real == static_cast<float>(number);
   return false;
+}
+
+std::string ToText(const AttrValue& value) {
+  std::vector<std::string> parts;
+  switch (value.kind) {
+    case AttrValue::Kind::kInt:
+      return std::to_string(value.integer);
+    case AttrValue::Kind::kFloat:
+      return FormatDouble(value.number);
+    case AttrValue::Kind::kList:
+      for (const AttrValue& item : value.list) parts.push_back(ToText(item));
+      return "[" + Join(parts, ", ") + "]";
+    default:
+      return value.text;
+  }
 }
 
 bool SameWritten(const Attribute& attribute, const AttrValue& wanted) {
@@ -100,14 +116,19 @@ std::optional<Refusal> BindAttributes(Binding& binding, const Call& call, const 
     const AttrValue& wanted = pattern.values.front();
     if (wanted.kind == AttrValue::Kind::kCapture) {
       if (!there && !wanted.optional) {
-        return Refusal{"attributes", "'" + node.name + "' has no attribute " + pattern.name, pattern.where};
+        return Refusal{"attributes", "'" + node.name + "' has no attribute " + pattern.name, pattern.where, {}, "", ""};
       }
       binding.captures[wanted.text] = there ? std::optional<Attribute>(found->second) : std::nullopt;
       continue;
     }
     if (there && SameWritten(found->second, wanted)) continue;
     const std::string actual = there ? ToString(found->second) : "not given";
-    return Refusal{"attributes", "attribute " + pattern.name + " of '" + node.name + "' is " + actual, pattern.where};
+    return Refusal{"attributes",
+                   "attribute " + pattern.name + " of '" + node.name + "' is " + actual + ", wanted " + ToText(wanted),
+                   pattern.where,
+                   {},
+                   "",
+                   ""};
   }
   return std::nullopt;
 }
@@ -151,11 +172,11 @@ MatchResult Conclude(Binding binding) {
   }
   if (rewrite->kind == Rewrite::Kind::kError) {
     result.kind = MatchResult::Kind::kError;
-    result.refusal = {"error", binding.Expand(rewrite->error), rewrite->where};
+    result.refusal = {"error", binding.Expand(rewrite->error), rewrite->where, {}, "", ""};
   } else if (rewrite->kind == Rewrite::Kind::kRefuse) {
     result.kind = MatchResult::Kind::kRefused;
     result.final = true;
-    result.refusal = {"cases", binding.Expand(rewrite->error), rewrite->where};
+    result.refusal = {"cases", binding.Expand(rewrite->error), rewrite->where, {}, "", ""};
     return result;
   } else {
     result.kind = MatchResult::Kind::kMatched;

@@ -366,19 +366,25 @@ class Search {
     }
   }
 
+  static Refusal Refused(std::string check, std::string message, Location where) {
+    return {std::move(check), std::move(message), std::move(where), {}, "", ""};
+  }
+
   std::optional<Refusal> Check(const State& state, Binding& binding) {
     TypeCheck types(binding);
     for (const BoundLine& bound : state.bound) {
       const Node& node = *graph_.node(bound.node);
       if (!ProviderFits(scope_, rule_, node)) {
-        return Refusal{"provider", "'" + node.name + "' is on provider '" + node.provider + "'", bound.line->where};
+        return Refused("provider", "'" + node.name + "' is on provider '" + node.provider + "'", bound.line->where);
       }
       if (auto refusal = CheckVersion(bound, node)) return refusal;
       if (auto refusal = BindAttributes(binding, *bound.call, node)) return refusal;
       if (auto refusal = CheckTypes(binding, types, bound, node)) return refusal;
     }
     binding.types = types.variables();
-    if (!types.RowsHold()) return Refusal{"types", "these element types are not taken", rule_.where};
+    if (!types.RowsHold()) {
+      return Refused("types", "these element types are not taken; the rule takes " + types.Wanted(), rule_.where);
+    }
     return CheckUses(binding);
   }
 
@@ -391,7 +397,7 @@ class Search {
     if (versions == nullptr) return std::nullopt;
     if (std::find(versions->begin(), versions->end(), node.since_version) != versions->end()) return std::nullopt;
     const std::string version = std::to_string(node.since_version);
-    return Refusal{"since", "'" + node.name + "' (" + node.Op() + ") is of version " + version, bound.line->where};
+    return Refused("since", "'" + node.name + "' (" + node.Op() + ") is of version " + version, bound.line->where);
   }
 
   std::optional<Refusal> CheckTypes(Binding& binding, TypeCheck& types, const BoundLine& bound, const Node& node) {
@@ -416,14 +422,14 @@ class Search {
                                    const Location& where) {
     const ValueType& type = graph_.TypeOf(value);
     if (!types.Add(pattern, type.element)) {
-      return Refusal{"types", "'" + graph_.value(value).name + "' " + types.detail(), where};
+      return Refused("types", "'" + graph_.value(value).name + "' " + types.detail(), where);
     }
     if (!pattern.shape) return std::nullopt;
     if (type.shape && MatchShape(binding, *pattern.shape, *type.shape) == Truth::kTrue) return std::nullopt;
-    return Refusal{"shape",
+    return Refused("shape",
                    "'" + graph_.value(value).name + "' has shape " + (type.shape ? ToString(*type.shape) : "unknown") +
                        ", wanted " + ToString(*pattern.shape),
-                   where};
+                   where);
   }
 
   // Values one matched node writes and another reads are used by matched nodes only, and are no graph outputs.
@@ -441,12 +447,12 @@ class Search {
         };
         if (std::none_of(value.uses.begin(), value.uses.end(), reads)) continue;  // final
         if (value.graph_output && outputs_ok.count(output) == 0) {
-          return Refusal{"single-use", "'" + value.name + "' is a graph output too", rule_.where};
+          return Refused("single-use", "'" + value.name + "' is a graph output too", rule_.where);
         }
         const auto other = std::find_if_not(value.uses.begin(), value.uses.end(), reads);
         if (other == value.uses.end()) continue;
-        return Refusal{"single-use", "'" + value.name + "' is also used by '" + graph_.node(other->node)->name + "'",
-                       rule_.where};
+        return Refused("single-use", "'" + value.name + "' is also used by '" + graph_.node(other->node)->name + "'",
+                       rule_.where);
       }
     }
     return std::nullopt;

@@ -15,11 +15,12 @@
 namespace rulerun::predicates {
 
 // What an implementation gets: the binding (shape conditions may bind dimensions in it), the condition, and room to say
-// what was wanted and what is, used when it does not hold.
+// what is ("'x' has rank 3") and what would hold ("4"), used when it does not hold.
 struct Call {
   Binding& binding;
   const Condition& condition;
-  std::string detail;
+  std::string actual;
+  std::string wanted;
 };
 using Function = std::function<Truth(Call&)>;
 using Table = std::map<std::string, Function, std::less<>>;
@@ -41,6 +42,8 @@ Truth And(Truth a, Truth b);
 Truth Or(Truth a, Truth b);
 
 std::string NameOf(const Call& call, const Operand& operand);
+// A list, scalar or small map of a condition as it is read aloud: "int8 or uint8".
+std::string Choice(const Yaml& wanted);
 const std::optional<Shape>& ShapeOf(const Call& call, const Operand& operand);
 
 }  // namespace rulerun::predicates

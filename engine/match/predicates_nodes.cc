@@ -45,13 +45,30 @@ std::vector<const Node*> Quantizers(const Call& call, const std::string& name) {
   return nodes;
 }
 
+// "scale 0.1 and zero point 3 (uint8)", or what is not there.
+std::string ParametersOf(const Graph& graph, const Node& quantizer) {
+  const auto show = [&](size_t slot) -> std::string {
+    const ValueId id = quantizer.input(slot);
+    if (id == kNoValue) return "none";
+    const Tensor* constant = graph.Constant(id);
+    if (constant == nullptr && graph.Initializer(id) != nullptr) return "one that a graph input may override";
+    if (constant == nullptr) return "one that is not constant";
+    if (constant->count() != 1) return "one of shape " + ToString(ToShape(constant->dims()));
+    return FormatFloat(static_cast<float>(ElementAsDouble(*constant, 0)));
+  };
+  const ValueId zero = quantizer.input(2);
+  const std::string type = zero == kNoValue ? "" : " (" + std::string(Name(graph.TypeOf(zero).element)) + ")";
+  return "scale " + show(1) + " and zero point " + show(2) + type;
+}
+
 Truth SameQparams(Call& call) {
   const std::vector<const Node*> first = Quantizers(call, call.condition.values[0]);
   for (size_t i = 1; i < call.condition.values.size(); ++i) {
     for (const Node* b : Quantizers(call, call.condition.values[i])) {
       for (const Node* a : first) {
         if (SameQuantization(call.binding.graph(), *a, *b)) continue;
-        call.detail = "'" + a->name + "' and '" + b->name + "' differ, or one lacks a constant scalar parameter";
+        call.actual = "'" + a->name + "' has " + ParametersOf(call.binding.graph(), *a) + ", '" + b->name + "' has " +
+                      ParametersOf(call.binding.graph(), *b);
         return Truth::kFalse;
       }
     }
@@ -69,7 +86,7 @@ Truth Removable(Call& call) {
     for (const ValueId output : node->outputs) used += output != kNoValue && graph.UseCount(output) > 0 ? 1 : 0;
     const bool one_way_in = graph.InputEdgeCount(*node) == 1 || node->inputs.size() == 1;
     if (one_way_in && used <= 1 && !graph.ProducesGraphOutput(*node)) continue;
-    call.detail = "'" + node->name + "' has " + std::to_string(graph.InputEdgeCount(*node)) +
+    call.actual = "'" + node->name + "' has " + std::to_string(graph.InputEdgeCount(*node)) +
                   " inputs that a node produces and " + std::to_string(node->inputs.size()) + " in all";
     return Truth::kFalse;
   }
@@ -81,6 +98,7 @@ Truth Before(Call& call) {
   for (const std::string& label : call.condition.values) {
     const Node* node = call.binding.NodeOf(label);
     if (node == nullptr) continue;
+    call.actual = "'" + node->name + "' was made earlier";
     if (last != kNoNode && node->index < last) return Truth::kFalse;
     last = node->index;
   }
@@ -120,13 +138,15 @@ Truth AttributeIs(Call& call) {
     if (node == nullptr) continue;
     const auto found = node->attributes.find(name.substr(dot + 1));
     const bool there = found != node->attributes.end();
+    call.wanted = wanted.scalar == "any" ? "a value" : Choice(wanted);
     if (wanted.scalar == "any") {
+      call.actual = "'" + node->name + "' has no such attribute";
       if (!there) return Truth::kFalse;
       continue;
     }
     const bool same = there ? SameAsWritten(found->second, wanted) : wanted.AsInt() == 0;
     if (same) continue;
-    call.detail = "'" + node->name + "' has " + (there ? ToString(found->second) : "no such attribute");
+    call.actual = "'" + node->name + "' has " + (there ? ToString(found->second) : "no such attribute");
     return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -159,7 +179,8 @@ Truth AxisIs(Call& call, bool scalar_will_do) {
     const auto asked = WantedAxis(graph, *node, wanted);
     if (!axis || !asked) return Truth::kUnknown;
     if (*axis == *asked) continue;
-    call.detail = "'" + node->name + "' has axis " + std::to_string(*axis) + ", wanted " + wanted.scalar;
+    call.actual = "'" + node->name + "' has axis " + std::to_string(*axis);
+    call.wanted = std::to_string(*asked);
     return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -180,6 +201,8 @@ Truth Reduces(Call& call) {
     }
     std::vector<int64_t> asked;
     for (const Yaml& item : wanted.items) asked.push_back(item.AsInt().value_or(0));
+    call.actual = "'" + node->name + "' reduces " + ToString(Attribute(axes));
+    call.wanted = ToString(Attribute(asked));
     if (axes != asked) return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -190,6 +213,8 @@ Truth OpIs(Call& call) {
     const Node* node = NodeNamed(call, label);
     const auto names = wanted.AsNames();
     if (node == nullptr || !names) continue;
+    call.actual = "'" + node->name + "' is " + node->Op();
+    call.wanted = Choice(wanted);
     if (std::find(names->begin(), names->end(), node->Op()) == names->end()) return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -205,7 +230,8 @@ Truth SinceIs(Call& call) {
     const auto versions = wanted.AsNames();
     if (node == nullptr || !versions) continue;
     if (std::find(versions->begin(), versions->end(), std::to_string(node->since_version)) != versions->end()) continue;
-    call.detail = "'" + node->name + "' has version " + std::to_string(node->since_version);
+    call.actual = "'" + node->name + "' has version " + std::to_string(node->since_version);
+    call.wanted = Choice(wanted);
     return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -216,10 +242,13 @@ Truth ScalarOrPerColumn(Call& call) {
   const Graph& graph = call.binding.graph();
   for (const auto& [name, attribute] : call.condition.pairs) {
     const Node* dq = NodeNamed(call, name);
+    if (dq != nullptr && dq->input(2) == kNoValue) call.actual = "'" + dq->name + "' has no zero point";
     if (dq == nullptr || dq->input(2) == kNoValue) return Truth::kUnknown;
     const auto& scale = graph.TypeOf(dq->input(1)).shape;
     const auto& zero = graph.TypeOf(dq->input(2)).shape;
     if (!scale || !zero) return Truth::kUnknown;
+    call.actual =
+        "'" + dq->name + "' has a scale of shape " + ToString(*scale) + " and a zero point of shape " + ToString(*zero);
     if (scale->size() != zero->size()) return Truth::kFalse;
     if (IsScalar(scale) == Truth::kTrue) {
       if (IsScalar(zero) != Truth::kTrue) return Truth::kFalse;
@@ -245,6 +274,8 @@ Truth Blocks(Call& call) {
     const int64_t size = IntOr(dq->attributes, "block_size", 0);
     const Yaml* sizes = wanted.Get("sizes");
     const Yaml* axis = wanted.Get("axis");
+    call.wanted = Choice(wanted);
+    call.actual = "'" + dq->name + "' has " + (size > 0 ? "block_size " + std::to_string(size) : "no block_size");
     if (size <= 0 || sizes == nullptr || axis == nullptr) return Truth::kFalse;
     const auto allowed = sizes->AsNames().value_or(std::vector<std::string>{});
     if (std::find(allowed.begin(), allowed.end(), std::to_string(size)) == allowed.end()) return Truth::kFalse;
@@ -263,9 +294,11 @@ Truth Blocks(Call& call) {
 Truth TargetHas(Call& call) {
   const Target& target = *call.binding.scope().target;
   for (const std::string& name : call.condition.values) {
+    call.wanted = name;
     if (target.Lookup(name).value_or(0) == 0) return Truth::kFalse;
   }
   for (const auto& [name, wanted] : call.condition.pairs) {
+    call.wanted = name + "=" + wanted.scalar;
     if (target.Lookup(name) != wanted.AsInt()) return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -273,6 +306,8 @@ Truth TargetHas(Call& call) {
 
 Truth InRange(Call& call, int64_t value) {
   for (const auto& [key, limit] : call.condition.pairs) {
+    call.wanted = (key == "min" ? "from " : "below ") + limit.scalar;
+    call.actual = "it has " + std::to_string(value);
     if (key == "min" && value < limit.AsInt().value_or(0)) return Truth::kFalse;
     if (key == "below" && value >= limit.AsInt().value_or(0)) return Truth::kFalse;
   }

@@ -30,7 +30,8 @@ bool SameNumber(const Tensor& a, const Tensor& b) {
 // "0.5", "[1, 2, 3, ...]"
 std::string Show(const Tensor& tensor) {
   std::vector<std::string> parts;
-  const int64_t shown = std::min<int64_t>(tensor.count(), 4);
+  constexpr int64_t kMost = 4;
+  const int64_t shown = std::min(tensor.count(), kMost);
   for (int64_t i = 0; i < shown; ++i) {
     parts.push_back(IsInteger(tensor.type()) ? std::to_string(ElementAsInt(tensor, i))
                                              : FormatFloat(static_cast<float>(ElementAsDouble(tensor, i))));
@@ -48,7 +49,7 @@ Truth SameValue(Call& call) {
   }
   for (size_t i = 1; i < all.size(); ++i) {
     if (SameBytes(all[0].tensor, all[i].tensor) || SameNumber(all[0].tensor, all[i].tensor)) continue;
-    call.detail = Show(all[0].tensor) + " and " + Show(all[i].tensor);
+    call.actual = Show(all[0].tensor) + " and " + Show(all[i].tensor);
     return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -75,7 +76,10 @@ Truth AllEqual(Call& call) {
     const double number = wanted.AsDouble().value_or(0);
     bool equal = value.tensor.count() > 0;
     for (int64_t i = 0; equal && i < value.tensor.count(); ++i) equal = ElementAsDouble(value.tensor, i) == number;
-    if (!equal) call.detail = Show(value.tensor) + ", wanted " + wanted.scalar;
+    if (!equal) {
+      call.actual = "it is " + Show(value.tensor);
+      call.wanted = wanted.scalar;
+    }
     all = And(all, ToTruth(equal));
   }
   return all;
@@ -84,10 +88,11 @@ Truth AllEqual(Call& call) {
 // A captured attribute, or a dimension, equals a value.
 Truth Equals(Call& call) {
   for (const auto& [name, wanted] : call.condition.pairs) {
+    call.wanted = wanted.scalar;
     const auto capture = call.binding.captures.find(name);
     if (capture != call.binding.captures.end()) {
+      call.actual = name + " is " + (capture->second ? ToString(*capture->second) : "not given");
       if (!capture->second) return Truth::kFalse;
-      call.detail = name + " is " + ToString(*capture->second) + ", wanted " + wanted.scalar;
       if (const auto* text = std::get_if<std::string>(&*capture->second)) {
         if (*text != wanted.scalar) return Truth::kFalse;
       } else if (const auto* integer = std::get_if<int64_t>(&*capture->second)) {
@@ -102,6 +107,7 @@ Truth Equals(Call& call) {
     const auto dim = call.binding.dims.find(name);
     if (dim == call.binding.dims.end()) return Truth::kFalse;
     if (!dim->second.known()) return Truth::kUnknown;
+    call.actual = name + " is " + std::to_string(dim->second.size);
     if (dim->second.size != wanted.AsInt()) return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -121,13 +127,18 @@ Truth Close(Call& call) {
   }
   const int64_t na = a.tensor.count();
   const int64_t nb = b.tensor.count();
-  if (na == 0 || nb == 0 || (na != nb && na != 1 && nb != 1)) return Truth::kFalse;
+  call.wanted = Show(b.tensor);
+  if (na == 0 || nb == 0 || (na != nb && na != 1 && nb != 1)) {
+    call.actual = std::to_string(na) + " elements against " + std::to_string(nb);
+    return Truth::kFalse;
+  }
   for (int64_t i = 0; i < std::max(na, nb); ++i) {
     const auto x = static_cast<float>(ElementAsDouble(a.tensor, na == 1 ? 0 : i));
     const auto y = static_cast<float>(ElementAsDouble(b.tensor, nb == 1 ? 0 : i));
     const float limit = static_cast<float>(atol) + static_cast<float>(rtol) * std::fabs(y);
     if (std::isfinite(x) && std::isfinite(y) && std::fabs(x - y) <= limit) continue;
-    call.detail = "element " + std::to_string(i) + " is " + FormatFloat(x) + ", wanted " + FormatFloat(y);
+    call.actual = "element " + std::to_string(i) + " is " + FormatFloat(x) + " against " + FormatFloat(y);
+    if (y != 0) call.actual += ", " + FormatFloat(x / y) + " times that";
     return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -136,6 +147,7 @@ Truth Close(Call& call) {
 using Compare = bool (*)(double, double);
 
 Truth CompareConstants(Call& call, const Computed& a, const Computed& b, Compare compare) {
+  if (b.state == Computed::State::kKnown) call.wanted = Show(b.tensor);
   if (a.state == Computed::State::kAbsent || b.state == Computed::State::kAbsent) return Truth::kTrue;
   if (a.state == Computed::State::kUnknown || b.state == Computed::State::kUnknown) return Truth::kUnknown;
   const int64_t na = a.tensor.count();
@@ -148,7 +160,7 @@ Truth CompareConstants(Call& call, const Computed& a, const Computed& b, Compare
     if (b.tensor.type() == DataType::kFloat) x = static_cast<double>(static_cast<float>(x));
     if (a.tensor.type() == DataType::kFloat) y = static_cast<double>(static_cast<float>(y));
     if (compare(x, y)) continue;
-    call.detail = FormatFloat(static_cast<float>(x)) + " against " + FormatFloat(static_cast<float>(y));
+    call.actual = FormatFloat(static_cast<float>(x)) + " against " + FormatFloat(static_cast<float>(y));
     return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -170,15 +182,16 @@ Function Comparison(Compare compare) {
 }
 
 // Every element of every named constant satisfies `holds`.
-Function EveryElement(bool (*holds)(const Tensor&, int64_t)) {
-  return [holds](Call& call) {
+Function EveryElement(bool (*holds)(const Tensor&, int64_t), std::string (*wanted)(const Tensor&)) {
+  return [holds, wanted](Call& call) {
     for (const std::string& name : call.condition.values) {
       const Computed value = call.binding.ConstantOf(name);
       if (value.state == Computed::State::kAbsent) continue;
       if (value.state == Computed::State::kUnknown) return Truth::kUnknown;
       for (int64_t i = 0; i < value.tensor.count(); ++i) {
         if (holds(value.tensor, i)) continue;
-        call.detail = Describe(call.binding, name) + " is " + Show(value.tensor);
+        call.actual = Describe(call.binding, name) + " is " + Show(value.tensor);
+        call.wanted = wanted(value.tensor);
         return Truth::kFalse;
       }
     }
@@ -198,6 +211,13 @@ bool IsTypeMin(const Tensor& tensor, int64_t i) {
   return range && ElementAsInt(tensor, i) == range->min;
 }
 
+std::string Positive(const Tensor& /*tensor*/) { return "above 0"; }
+std::string PowerOfTwo(const Tensor& /*tensor*/) { return "a power of two"; }
+std::string TypeMin(const Tensor& tensor) {
+  const auto range = RangeOf(tensor.type());
+  return range ? std::to_string(range->min) : "the smallest value of an integer type";
+}
+
 // outside: {w: [-64, 64]}: some element lies beyond the bounds.
 Truth Outside(Call& call) {
   for (const auto& [name, bounds] : call.condition.pairs) {
@@ -206,6 +226,7 @@ Truth Outside(Call& call) {
     if (value.state == Computed::State::kUnknown || bounds.items.size() != 2) return Truth::kUnknown;
     const double low = bounds.items[0].AsDouble().value_or(0);
     const double high = bounds.items[1].AsDouble().value_or(0);
+    call.wanted = FormatFloat(static_cast<float>(low)) + " to " + FormatFloat(static_cast<float>(high));
     bool outside = false;
     for (const double number : ToDoubles(value.tensor)) outside = outside || number < low || number > high;
     if (!outside) return Truth::kFalse;
@@ -225,9 +246,9 @@ void AddNumberPredicates(Table& table) {
   table["more"] = Comparison([](double x, double y) { return x > y; });
   table["at_least"] = Comparison([](double x, double y) { return x >= y; });
   table["at_most"] = Comparison([](double x, double y) { return x <= y; });
-  table["positive"] = EveryElement(IsPositive);
-  table["power_of_two"] = EveryElement(IsPowerOfTwo);
-  table["type_min"] = EveryElement(IsTypeMin);
+  table["positive"] = EveryElement(IsPositive, Positive);
+  table["power_of_two"] = EveryElement(IsPowerOfTwo, PowerOfTwo);
+  table["type_min"] = EveryElement(IsTypeMin, TypeMin);
   table["outside"] = Outside;
 }
 

@@ -28,21 +28,28 @@ Truth Constant(Call& call) {
   for (const std::string& name : call.condition.values) {
     if (ComputedIsKnown(call, name) != Truth::kTrue) return Truth::kFalse;
   }
+  const Graph& graph = call.binding.graph();
   return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
-    if (call.binding.graph().Constant(operand.value) != nullptr) return Truth::kTrue;
-    call.detail = NameOf(call, operand) + " is none";
+    if (graph.Constant(operand.value) != nullptr) return Truth::kTrue;
+    const Node* producer = graph.Producer(operand.value);
+    const bool overridable = graph.Initializer(operand.value) != nullptr;
+    call.actual = NameOf(call, operand) + (overridable           ? " is an initializer that a graph input may override"
+                                           : producer != nullptr ? " is computed by '" + producer->name + "'"
+                                                                 : " is given at run time");
     return Truth::kFalse;
   });
 }
 
 Truth Local(Call& call) {
   return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    call.actual = NameOf(call, operand) + " is none";
     return ToTruth(call.binding.graph().LocalConstant(operand.value) != nullptr);
   });
 }
 
 Truth Initializer(Call& call) {
   return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    call.actual = NameOf(call, operand) + " is none";
     return ToTruth(call.binding.graph().Initializer(operand.value) != nullptr);
   });
 }
@@ -58,13 +65,20 @@ bool IsThere(const Call& call, const std::string& name) {
 
 Truth Present(Call& call) {
   for (const std::string& name : call.condition.values) {
-    if (!IsThere(call, name)) return Truth::kFalse;
+    if (IsThere(call, name)) continue;
+    // Of a member: what lacks it.
+    const size_t dot = name.rfind('.');
+    call.actual = dot == std::string::npos
+                      ? name + " is not there"
+                      : Describe(call.binding, name.substr(0, dot)) + " has no " + name.substr(dot + 1);
+    return Truth::kFalse;
   }
   return Truth::kTrue;
 }
 
 Truth Absent(Call& call) {
   for (const std::string& name : call.condition.values) {
+    call.actual = Describe(call.binding, name) + " is there";
     if (IsThere(call, name)) return Truth::kFalse;
   }
   return Truth::kTrue;
@@ -73,27 +87,33 @@ Truth Absent(Call& call) {
 Truth Scalar(Call& call) {
   return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
     const auto& shape = ShapeOf(call, operand);
-    if (shape) call.detail = NameOf(call, operand) + " has shape " + ToString(*shape);
+    if (shape) call.actual = NameOf(call, operand) + " has shape " + ToString(*shape);
+    call.wanted = "[] or [1]";
     return IsScalar(shape);
   });
 }
 
 Truth OneElement(Call& call) {
   return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
-    const auto dims = Static(ShapeOf(call, operand));
+    const auto& shape = ShapeOf(call, operand);
+    const auto dims = Static(shape);
+    if (shape) call.actual = NameOf(call, operand) + " has shape " + ToString(*shape);
     return dims ? ToTruth(ElementCount(*dims) == 1) : Truth::kUnknown;
   });
 }
 
 Truth StaticShape(Call& call) {
   return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
-    return ToTruth(Static(ShapeOf(call, operand)).has_value());
+    const auto& shape = ShapeOf(call, operand);
+    call.actual = NameOf(call, operand) + " has " + (shape ? "shape " + ToString(*shape) : "an unknown shape");
+    return ToTruth(Static(shape).has_value());
   });
 }
 
 Truth KnownDim(Call& call) {
   for (const std::string& name : call.condition.values) {
     const auto dim = call.binding.dims.find(name);
+    call.actual = name + " is not";
     if (dim != call.binding.dims.end() && !dim->second.known()) return Truth::kFalse;
     if (dim == call.binding.dims.end() && !IsThere(call, name)) return Truth::kFalse;
   }
@@ -104,7 +124,8 @@ Truth Rank(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
     const auto& shape = ShapeOf(call, operand);
     if (!shape) return Truth::kUnknown;
-    call.detail = NameOf(call, operand) + " has rank " + std::to_string(shape->size()) + ", wanted " + wanted.scalar;
+    call.actual = NameOf(call, operand) + " has rank " + std::to_string(shape->size());
+    call.wanted = wanted.scalar;
     return ToTruth(static_cast<int64_t>(shape->size()) == wanted.AsInt());
   });
 }
@@ -112,7 +133,10 @@ Truth Rank(Call& call) {
 Truth MinRank(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
     const auto& shape = ShapeOf(call, operand);
-    return shape ? ToTruth(static_cast<int64_t>(shape->size()) >= wanted.AsInt().value_or(0)) : Truth::kUnknown;
+    call.wanted = wanted.scalar;
+    if (!shape) return Truth::kUnknown;
+    call.actual = NameOf(call, operand) + " has rank " + std::to_string(shape->size());
+    return ToTruth(static_cast<int64_t>(shape->size()) >= wanted.AsInt().value_or(0));
   });
 }
 
@@ -127,7 +151,7 @@ Truth CompareRanks(Call& call, int64_t difference) {
   const auto a = RankOf(call, call.condition.values[0]);
   const auto b = RankOf(call, call.condition.values[1]);
   if (!a || !b) return Truth::kUnknown;
-  call.detail = "ranks " + std::to_string(*a) + " and " + std::to_string(*b);
+  call.actual = "ranks " + std::to_string(*a) + " and " + std::to_string(*b);
   return ToTruth(*a == *b - difference);
 }
 
@@ -140,7 +164,7 @@ Truth SameShape(Call& call) {
     const auto& shape = ShapeOf(call, operands->front());
     if (!shape) return Truth::kUnknown;
     if (first == nullptr) first = &*shape;
-    call.detail = "shapes " + ToString(*first) + " and " + ToString(*shape);
+    call.actual = "shapes " + ToString(*first) + " and " + ToString(*shape);
     if (first->size() != shape->size()) return Truth::kFalse;
     for (size_t i = 0; i < shape->size(); ++i) {
       if (!(*first)[i].Equals((*shape)[i])) return Truth::kFalse;
@@ -153,7 +177,9 @@ Truth RankAtMost(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
     const auto& shape = ShapeOf(call, operand);
     const auto limit = RankOf(call, wanted.scalar);
+    call.wanted = Describe(call.binding, wanted.scalar);
     if (!shape || !limit) return Truth::kUnknown;
+    call.actual = "ranks " + std::to_string(shape->size()) + " and " + std::to_string(*limit);
     return ToTruth(static_cast<int64_t>(shape->size()) <= *limit);
   });
 }
@@ -164,8 +190,9 @@ Truth ShapeIs(Call& call) {
     const auto names = wanted.IsSequence() && wanted.items.empty()
                            ? std::vector<std::string>{}
                            : wanted.AsNames().value_or(std::vector<std::string>{});
+    call.wanted = "[" + Join(names, ", ") + "]";
     if (!shape) return Truth::kUnknown;
-    call.detail = NameOf(call, operand) + " has shape " + ToString(*shape) + ", wanted [" + Join(names, ", ") + "]";
+    call.actual = NameOf(call, operand) + " has shape " + ToString(*shape);
     std::vector<DimPattern> dims;
     for (const std::string& dim : names) dims.push_back(ParseDim(dim));
     return MatchShape(call.binding, dims, *shape);
@@ -186,6 +213,21 @@ bool InSet(const Call& call, DataType type, const Yaml& wanted) {
   });
 }
 
+// The types of a set, spelled out where the file gives it a name.
+std::string TypesText(const Call& call, const Yaml& wanted) {
+  if (wanted.IsMap()) {
+    const Yaml* excluded = wanted.Get("not");
+    return excluded == nullptr ? "" : "a type that is not " + TypesText(call, *excluded);
+  }
+  const auto& sets = call.binding.scope().file->sets;
+  std::vector<std::string> names;
+  for (const std::string& name : wanted.AsNames().value_or(std::vector<std::string>{})) {
+    const auto set = sets.find(name);
+    names.push_back(set == sets.end() ? name : ToString(set->second));
+  }
+  return Join(names, " or ");
+}
+
 Truth TypeIs(Call& call) {
   Truth all = Truth::kTrue;
   for (const auto& [name, wanted] : call.condition.pairs) {
@@ -199,25 +241,30 @@ Truth TypeIs(Call& call) {
   return And(all, OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
                const DataType type = call.binding.graph().TypeOf(operand.value).element;
                if (type == DataType::kUndefined) return Truth::kUnknown;
-               call.detail = NameOf(call, operand) + " is " + std::string(Name(type));
-               return ToTruth(InSet(call, type, wanted));
+               if (InSet(call, type, wanted)) return Truth::kTrue;
+               call.actual = NameOf(call, operand) + " is " + std::string(Name(type));
+               call.wanted = TypesText(call, wanted);
+               return Truth::kFalse;
              }));
 }
 
 Truth GraphOutput(Call& call) {
   return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    call.actual = NameOf(call, operand) + " is none";
     return ToTruth(call.binding.graph().value(operand.value).graph_output);
   });
 }
 
 Truth Internal(Call& call) {
   return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    call.actual = NameOf(call, operand) + " is one";
     return ToTruth(!call.binding.graph().value(operand.value).graph_output);
   });
 }
 
 Truth Produced(Call& call) {
   return OverOperands(call, call.condition.values, [&](const Operand& operand, const std::string&) {
+    call.actual = NameOf(call, operand) + " is not";
     return ToTruth(call.binding.graph().Producer(operand.value) != nullptr);
   });
 }
@@ -225,7 +272,8 @@ Truth Produced(Call& call) {
 Truth Uses(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
     const int uses = call.binding.graph().UseCount(operand.value);
-    call.detail = NameOf(call, operand) + " has " + std::to_string(uses) + " uses, wanted " + wanted.scalar;
+    call.actual = NameOf(call, operand) + " is read " + std::to_string(uses) + " times";
+    call.wanted = wanted.scalar;
     return ToTruth(uses == wanted.AsInt());
   });
 }
@@ -250,7 +298,8 @@ Truth ReadBy(Call& call) {
       const Node& reader = *graph.node(use.node);
       const bool fits = std::find(names.begin(), names.end(), reader.Op()) != names.end();
       if (fits && static_cast<size_t>(use.slot) < reader.inputs.size()) continue;
-      call.detail = NameOf(call, operand) + " is read by '" + reader.name + "' (" + reader.Op() + ")";
+      call.actual = NameOf(call, operand) + " is read by '" + reader.name + "' (" + reader.Op() + ")";
+      call.wanted = Choice(wanted);
       return Truth::kFalse;
     }
     return Truth::kTrue;
@@ -266,7 +315,8 @@ Truth Feeds(Call& call) {
     const bool fed = std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
       return std::find(names.begin(), names.end(), graph.node(use.node)->Op()) != names.end();
     });
-    call.detail = NameOf(call, operand) + " feeds none of them";
+    call.actual = NameOf(call, operand) + " feeds none of them";
+    call.wanted = Choice(wanted);
     return ToTruth(fed);
   });
 }
@@ -276,6 +326,9 @@ Truth MadeBy(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
     const Node* producer = call.binding.graph().Producer(operand.value);
     const auto names = wanted.AsNames().value_or(std::vector<std::string>{});
+    call.actual = NameOf(call, operand) + " comes from " +
+                  (producer == nullptr ? "no node" : "'" + producer->name + "' (" + producer->Op() + ")");
+    call.wanted = Choice(wanted);
     return ToTruth(producer != nullptr && std::find(names.begin(), names.end(), producer->Op()) != names.end());
   });
 }
@@ -293,6 +346,7 @@ Truth Readers(Call& call) {
         open.insert(name);
       }
     }
+    call.wanted = Choice(wanted);
     NodeIndex last = kNoNode;
     for (const Use& use : graph.value(operand.value).uses) {
       if (use.node == last) continue;
@@ -300,16 +354,21 @@ Truth Readers(Call& call) {
       const std::string op = graph.node(use.node)->Op();
       if (any_number.count(op) > 0) continue;
       const auto found = open.find(op);
+      call.actual = NameOf(call, operand) + " is read by '" + graph.node(use.node)->name + "' (" + op + ")";
       if (found == open.end()) return Truth::kFalse;
       open.erase(found);
     }
+    if (!open.empty()) call.actual = "no " + *open.begin() + " reads " + NameOf(call, operand);
     return ToTruth(open.empty());
   });
 }
 
 Truth Users(Call& call) {
   return OverPairs(call, [&](const Operand& operand, const std::string&, const Yaml& wanted) {
-    return ToTruth(UserCount(call.binding.graph(), operand.value) == wanted.AsInt());
+    const int64_t users = UserCount(call.binding.graph(), operand.value);
+    call.actual = NameOf(call, operand) + " has " + std::to_string(users) + " readers";
+    call.wanted = wanted.scalar;
+    return ToTruth(users == wanted.AsInt());
   });
 }
 
@@ -318,6 +377,8 @@ Truth Count(Call& call) {
   for (const auto& [name, wanted] : call.condition.pairs) {
     const auto bound = call.binding.values.find(name);
     const size_t items = bound == call.binding.values.end() ? 0 : bound->second.items.size();
+    call.actual = std::to_string(items) + " match " + name;
+    call.wanted = wanted.scalar;
     all = And(all, ToTruth(static_cast<int64_t>(items) == wanted.AsInt()));
   }
   return all;

@@ -76,7 +76,7 @@ bool TypeCheck::Add(const TypePattern& pattern, DataType type) {
   }
   const auto& sets = binding_.scope().file->sets;
   if (const auto set = sets.find(pattern.name); set != sets.end()) {
-    return set->second.Has(type) || fail("one of " + pattern.name);
+    return set->second.Has(type) || fail(ToString(set->second));
   }
   const auto [bound, fresh] = variables_.emplace(pattern.name, type);
   return fresh || bound->second == type || fail(std::string(Name(bound->second)) + " as the others of " + pattern.name);
@@ -88,6 +88,19 @@ bool TypeCheck::RowHolds(const TypeRow& row) const {
     if (bound != variables_.end() && !set.Has(bound->second)) return false;
   }
   return row.needs.empty() || binding_.scope().target->Lookup(row.needs).value_or(0) != 0;
+}
+
+std::string TypeCheck::Wanted() const {
+  std::vector<std::string> rows;
+  for (const TypeRow& row : binding_.rule().types) {
+    std::vector<std::string> parts;
+    for (const auto& [variable, set] : row.variables) {
+      if (variables_.count(variable) > 0) parts.push_back(variable + " " + ToString(set));
+    }
+    if (!row.needs.empty()) parts.push_back("where " + row.needs + " is set");
+    rows.push_back(Join(parts, ", "));
+  }
+  return Join(rows, "; else ");
 }
 
 bool TypeCheck::RowsHold() const {

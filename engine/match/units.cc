@@ -50,7 +50,7 @@ class UnitMatcher {
 
  private:
   Refusal Fail(std::string check, std::string message) const {
-    return {std::move(check), std::move(message), unit_.where};
+    return {std::move(check), std::move(message), unit_.where, {}, "", ""};
   }
   std::string Quoted(const Node& node) const { return "'" + node.name + "' (" + node.Op() + ")"; }
 
@@ -113,9 +113,38 @@ class UnitMatcher {
     const bool one_redundant = quantizers_.size() == 1 && MakesRedundant(*quantizers_.front().node);
     const bool with_q = unit_.quantized != Statement::Quantized::kNo;
     if (one_redundant && rule_.group == Group::kReplace && with_q) return std::nullopt;
-    return Fail("between",
-                Quoted(*between_) + " stands between " + Quoted(node_) + " and its Q, " +
-                    (one_redundant ? "and this group allows none" : "and its bounds are not those of the Q"));
+    return Fail("between", Quoted(*between_) + " stands between " + Quoted(node_) + " and its Q, " +
+                               (one_redundant ? "and this group allows none" : "and " + CutsText()));
+  }
+
+  // Where the operator between and the Q cut, for messages.
+  std::string CutsText() const {
+    if (quantizers_.size() != 1) return std::to_string(quantizers_.size()) + " Qs follow";
+    const Bounds bounds = ClipBounds(scope_, *between_);
+    const auto show = [](const Computed& bound) -> std::string {
+      if (bound.state != Computed::State::kKnown) return "an unknown bound";
+      return FormatFloat(static_cast<float>(ElementAsDouble(bound.tensor, 0)));
+    };
+    const std::string cuts = bounds.min.state == Computed::State::kAbsent
+                                 ? "it cuts at 0"
+                                 : "it cuts at " + show(bounds.min) + " and " + show(bounds.max);
+    return cuts + ", the Q " + RangeText(*quantizers_.front().node);
+  }
+
+  // "from 0 to 25.5": what the Q can hold.
+  std::string RangeText(const Node& q) const {
+    const Tensor* scale = graph_.Constant(q.input(1));
+    const Tensor* zero = q.input(2) == kNoValue ? nullptr : graph_.Constant(q.input(2));
+    if (scale == nullptr || scale->count() != 1 || zero == nullptr || zero->count() != 1) {
+      return "has no constant scalar parameters";
+    }
+    const auto range = RangeOf(zero->type());
+    if (!range) return "has an unusual type";
+    const double step = ElementAsDouble(*scale, 0);
+    const auto at = [&](int64_t code) {
+      return FormatFloat(static_cast<float>(static_cast<double>(code - ElementAsInt(*zero, 0)) * step));
+    };
+    return "holds " + at(range->min) + " to " + at(range->max);
   }
 
   // Whether quantizing alone cuts at least as much as the `between` op does: rint(bound / scale) + zero point reaches
@@ -183,11 +212,10 @@ class UnitMatcher {
       }
       const Node* dq = Dequantizer(input);
       if (!dequantized && dq != nullptr) {
-        return Fail("operands", "input " + std::to_string(slot) + " of " + Quoted(node_) +
-                                    " comes from a DQ, the unit wants none there");
+        return Fail("operands", Input(slot) + " comes from a DQ, the unit wants none there");
       }
       if (dequantized && dq == nullptr && !pattern.maybe_dequantized) {
-        return Fail("operands", "input " + std::to_string(slot) + " of " + Quoted(node_) + " does not come from a DQ");
+        return Fail("operands", Input(slot) + " does not come from a DQ but " + Source(input));
       }
       bound.items.push_back(dq != nullptr ? Quantized(*dq, input) : Operand::Of(input));
     }
@@ -199,6 +227,16 @@ class UnitMatcher {
     }
     if (!pattern.name.empty()) binding_.values[pattern.name] = std::move(bound);
     return std::nullopt;
+  }
+
+  std::string Input(size_t slot) const {
+    return "input " + std::to_string(slot) + " of " + Quoted(node_) + ", '" + graph_.value(node_.inputs[slot]).name +
+           "',";
+  }
+
+  std::string Source(ValueId id) const {
+    if (const Node* producer = graph_.Producer(id)) return "from " + Quoted(*producer);
+    return graph_.Initializer(id) != nullptr ? "is an initializer" : "is given at run time";
   }
 
   // --- outputs
@@ -218,12 +256,16 @@ class UnitMatcher {
       if (output != kNoValue) outputs.push_back(output);
     }
     if (outputs.size() != quantizers_.size()) {
-      return Fail("operands", Quoted(node_) + " has " + std::to_string(outputs.size()) + " outputs and " +
-                                  std::to_string(quantizers_.size()) + " Qs behind it");
+      const std::string behind =
+          quantizers_.empty() ? "no Q" : std::to_string(quantizers_.size()) + (quantizers_.size() == 1 ? " Q" : " Qs");
+      const std::string source = between_ == nullptr ? "" : ", counted behind " + Quoted(*between_);
+      return Fail("operands", Quoted(node_) + " has " + std::to_string(outputs.size()) +
+                                  (outputs.size() == 1 ? " output" : " outputs") + " and " + behind + " behind it" +
+                                  source + Readers());
     }
     if (graph_.ProducesGraphOutput(node_)) return Fail("graph-output", Quoted(node_) + " produces a graph output");
     if (between_ == nullptr && graph_.OutputEdgeCount(node_) != static_cast<int>(quantizers_.size())) {
-      return Fail("single-use", Quoted(node_) + " has other users than its Q");
+      return Fail("single-use", Quoted(node_) + " has other users than its Q" + Readers());
     }
     BoundValue bound;
     bound.list = unit_.outputs.front().repeated;
@@ -232,6 +274,24 @@ class UnitMatcher {
     }
     binding_.values[unit_.outputs.front().name] = std::move(bound);
     return std::nullopt;
+  }
+
+  // The nodes behind the operator that are no Qs, for messages.
+  std::string Readers() const {
+    std::vector<std::string> readers;
+    const Node& source = between_ != nullptr ? *between_ : node_;
+    for (const ValueId output : source.outputs) {
+      if (output == kNoValue) continue;
+      for (const Use& use : graph_.value(output).uses) {
+        const Node& user = *graph_.node(use.node);
+        if (!InOpSet(scope_, "Q", user)) readers.push_back(Quoted(user));
+      }
+    }
+    if (readers.empty()) return "";
+    constexpr size_t kMost = 3;
+    const bool more = readers.size() > kMost;
+    if (more) readers.resize(kMost);
+    return ": " + Join(readers, ", ") + (more ? ", ..." : "") + (readers.size() == 1 ? " reads it" : " read it");
   }
 
   void BindPlainOutputs() {
@@ -287,7 +347,7 @@ class UnitMatcher {
     for (const auto& [variable, type] : types_.variables()) {
       actual += (actual.empty() ? "" : ", ") + variable + " = " + std::string(Name(type));
     }
-    return Fail("types", "these element types are not taken: " + actual);
+    return Fail("types", "these element types are not taken: " + actual + "; the rule takes " + types_.Wanted());
   }
 
   std::optional<Refusal> CheckType(const std::string& name, const TypePattern& pattern) {

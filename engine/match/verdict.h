@@ -3,6 +3,7 @@
 #define RULERUN_ENGINE_MATCH_VERDICT_H_
 
 #include <string>
+#include <vector>
 
 #include "engine/ruleset/location.h"
 
@@ -13,6 +14,10 @@ struct Refusal {
   std::string check;    // predicate or builtin check: "close", "single-use"
   std::string message;  // a sentence with the model's names, what was wanted and what is
   Location where;       // of the condition, or of the rule's text
+  // The parts of the message, for conditions: what it speaks of, in the model's names; what would hold; what is.
+  std::vector<std::string> args;
+  std::string wanted;
+  std::string actual;
 };
 
 // Three values: unknown satisfies nothing, under `not` neither (language.md 3 and 12).

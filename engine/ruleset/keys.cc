@@ -175,6 +175,7 @@ constexpr auto kFaultKeys = std::to_array<KeyInfo>({
     {"when", kConditions, "When the rewrite has it; always, if left out."},
     {"effect", kChoice, "What happens.", kRequired, "wrong-numbers|load-error|run-error|invalid-model"},
     {"note", kText, "What is wrong."},
+    {"link", kText, "Where it was reported: a URL."},
 });
 
 constexpr auto kTestKeys = std::to_array<KeyInfo>({

@@ -34,12 +34,23 @@ enum class ArgKind {
   kIfThen,          // if: {..}, then: [..]
 };
 
+// What a change to the model touches that makes a condition hold.
+enum class Repair {
+  kNumbers,  // the numbers of a constant: nothing else that a rule asks for
+  kModel,    // the model: types, shapes, operators, readers. Other conditions may see it, too
+  kTarget,   // not the model: an option, the platform, the level
+};
+
 struct PredicateInfo {
   std::string_view name;
   ArgKind args;
   // Said when it fails, names resolved: "{args} must be constant initializers".
   std::string_view phrase;
   std::string_view doc;
+  Repair repair;
+  // What to do so that it holds: "set {args} to {wanted}", or {actual}; {0} and {1} are single arguments. "" where an
+  // inner condition says it.
+  std::string_view advice;
 };
 
 std::span<const PredicateInfo> Predicates();
@@ -58,8 +69,10 @@ const TensorFunctionInfo* FindTensorFunction(std::string_view name);
 struct BuiltinInfo {
   std::string_view name;
   std::string_view phrase;
+  std::string_view advice;  // what to do so that it holds
 };
 std::span<const BuiltinInfo> BuiltinChecks();
+const BuiltinInfo* FindBuiltinCheck(std::string_view name);
 // The check that takes the place of an error in a rule set with `invalid-replacement: refuse`.
 inline constexpr std::string_view kInvalidReplacement = "invalid-replacement";
 

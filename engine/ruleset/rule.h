@@ -37,6 +37,7 @@ struct TypeSet {
   bool except = false;
   bool Has(DataType type) const;
 };
+std::string ToString(const TypeSet& set);  // "int8 or uint8", "a type other than int16"
 
 // One row of `types`: variable -> set, tried in order.
 struct TypeRow {
@@ -87,7 +88,8 @@ struct Fault {
   std::string id;
   std::string effect;  // wrong-numbers, load-error, run-error, invalid-model
   std::string note;
-  Conditions when;  // empty: always
+  std::string link;  // where it was reported, or ""
+  Conditions when;   // empty: always
   Location where;
 };
 

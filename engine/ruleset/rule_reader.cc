@@ -214,6 +214,7 @@ class RuleReader {
       fault.id = TextOf(item, "id");
       fault.effect = TextOf(item, "effect");
       fault.note = TextOf(item, "note");
+      fault.link = TextOf(item, "link");
       if (const Yaml* when = item.Get("when")) fault.when = ReadConditions(*when, context_);
       rule_->faults.push_back(std::move(fault));
     }

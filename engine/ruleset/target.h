@@ -4,7 +4,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "engine/base/result.h"
 #include "engine/graph/graph.h"
@@ -12,12 +14,19 @@
 
 namespace rulerun {
 
+// A condition that is taken to hold at a node, so that the next one can be seen.
+struct Assumption {
+  std::string condition;  // its place, file:line:column
+  std::string node;       // of the original model
+};
+
 struct Target {
   const Platform* platform = nullptr;
   std::string provider = "cpu";
   Level level = Level::kAll;
   std::map<std::string, int64_t> options;  // value of every option of the rule set
   std::set<std::string> disabled;          // rules and passes switched off by name
+  std::vector<Assumption> assumed;         // "what if"; none for the real thing
 
   // A fact of the platform, or an option's value; std::nullopt where neither has that name. An option that is set
   // wins over a fact of the same name.

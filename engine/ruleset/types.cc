@@ -39,6 +39,12 @@ bool TypeSet::Has(DataType type) const {
   return (std::find(types.begin(), types.end(), type) != types.end()) != except;
 }
 
+std::string ToString(const TypeSet& set) {
+  std::vector<std::string> names;
+  for (const DataType type : set.types) names.emplace_back(Name(type));
+  return (set.except ? "a type other than " : "") + Join(names, set.except ? ", " : " or ");
+}
+
 TypeSet ReadTypeSet(const Yaml& yaml, const TypeSets& sets, Diagnostics& errors) {
   TypeSet set;
   if (yaml.IsMap()) {
