@@ -1,181 +1,218 @@
 // rulerun coverage, and rulerun MODEL: what became of every operator, and why some stay float.
 #include <algorithm>
-#include <cmath>
+#include <filesystem>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/coverage_text.h"
 #include "cli/models.h"
-#include "cli/table.h"
+#include "cli/run_options.h"
 #include "cli/target_options.h"
 #include "engine/base/text.h"
 #include "engine/graph/load.h"
-#include "engine/report/coverage.h"
+#include "engine/graph/write_file.h"
+#include "engine/report/coverage_html.h"
+#include "engine/report/draw/draw.h"
+#include "engine/report/findings.h"
+#include "kernels/thread_pool.h"
 
 namespace rulerun::cli {
 namespace {
 
-constexpr size_t kMostNodes = 10;  // float nodes told one by one, unless --nodes asks for all
-
-std::string CountText(int count) { return count == 0 ? "" : std::to_string(count); }
-
-std::string MostFrequent(const std::map<std::string, int>& counts) {
-  const auto most =
-      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  std::string text = most->first + (most->second > 1 ? " (" + std::to_string(most->second) + " times)" : "");
-  if (counts.size() > 1) text += ", and " + std::to_string(counts.size() - 1) + " more";
-  return text;
-}
-
-std::vector<std::string> Keys(const std::map<std::string, int>& counts) {
-  std::vector<std::string> keys;
-  for (const auto& [key, count] : counts) keys.push_back(key);
-  return keys;
-}
-
-std::string Outcome(const OpCoverage& row) {
-  std::vector<std::string> parts;
-  std::vector<std::string> into = Keys(row.into);
-  std::replace(into.begin(), into.end(), row.op, std::string("the operator itself, on int8"));
-  if (!into.empty()) parts.push_back(Join(into, ", "));
-  const std::string as = row.float_into.empty() ? "" : ", as " + Join(Keys(row.float_into), ", ");
-  if (row.in_float > 0) parts.push_back("float" + as + ": " + MostFrequent(row.reasons));
-  const bool gone_alone = row.gone > 0 && !row.removers.begin()->first.empty();
-  if (row.gone > 0) parts.push_back(gone_alone ? "gone: " + MostFrequent(row.removers) : "gone");
-  if (row.other > 0 && parts.empty()) parts.push_back("no float numbers");
-  return Join(parts, "; ");
-}
-
-Table OpTable(const Coverage& coverage) {
-  Table table({"operator", "group", "count", "int8", "moved", "float", "gone", "what became of it"});
-  for (size_t column = 2; column <= 6; ++column) table.AlignRight(column);
-  for (const OpCoverage& row : coverage.ops) {
-    table.Add({row.op, row.group, std::to_string(row.count), CountText(row.int8), CountText(row.moved),
-               CountText(row.in_float), CountText(row.gone), Outcome(row)});
-  }
-  return table;
-}
-
-std::string Totals(const Coverage& coverage) {
-  const int all = coverage.int8 + coverage.in_float;
-  std::string text;
-  if (all == 0) {
-    text = "No operator computes on float numbers.\n";
-  } else {
-    const auto percent = static_cast<int>(std::floor(100.0 * coverage.Int8Share()));
-    text = std::to_string(coverage.int8) + " of " + std::to_string(all) + " operators run on int8 (" +
-           std::to_string(percent) + " %).\n";
-  }
-  std::vector<std::string> parts;
-  for (const ConversionCount& count : coverage.conversions) {
-    parts.push_back(count.op + " " + std::to_string(count.before) + " -> " + std::to_string(count.after));
-  }
-  for (const auto& [op, count] : coverage.inserted) parts.push_back(op + " +" + std::to_string(count));
-  if (!parts.empty()) text += "Conversions: " + Join(parts, ", ") + "\n";
-  return text;
-}
-
-std::string Line(const NodeFate& fate) {
-  std::string text = fate.node.name + " (" + fate.node.op + ") " + std::string(Words(fate.fate));
-  if (!fate.into.empty() && fate.into != fate.node.op) text += ": " + fate.into;
-  if (fate.fate == Fate::kFloat) {
-    text += ": " + fate.reason.Text();
-    if (!fate.reason.place.empty()) text += "  [" + fate.reason.place + "]";
-  } else if (!fate.rule.empty()) {
-    text += ", by '" + fate.rule + "'";
-  }
-  return text;
-}
-
-// Nodes that a rule refused: those a user can do something about.
-bool WorthTelling(const NodeFate& fate) {
-  return fate.fate == Fate::kFloat && fate.reason.kind == Reason::Kind::kRefused;
-}
-
-std::string NodeLines(const Coverage& coverage, bool all) {
-  std::string text;
-  size_t told = 0;
-  size_t left = 0;
-  for (const NodeFate& fate : coverage.fates.nodes) {
-    if (!all && !WorthTelling(fate)) continue;
-    if (!all && told == kMostNodes) {
-      ++left;
-      continue;
-    }
-    text += "  " + Line(fate) + "\n";
-    ++told;
-  }
-  if (text.empty()) return "";
-  if (left > 0) text += "  and " + std::to_string(left) + " more: 'rulerun coverage --nodes' lists all\n";
-  return (all ? "\nNodes:\n" : "\nRefused by a condition:\n") + text;
-}
-
-std::string FaultLines(const Coverage& coverage) {
-  std::string text;
-  for (const FaultHit& hit : coverage.faults) {
-    text += "  " + hit.node + " (" + hit.op + "): " + hit.effect + ", " + hit.note + " (rule '" + hit.rule +
-            "', fault " + hit.id + ")  [" + hit.place + "]\n";
-  }
-  return text.empty() ? "" : "\nWarning: known faults of ONNX Runtime that these rules reproduce:\n" + text;
-}
-
-std::string Report(const Coverage& coverage, bool all_nodes, int width) {
-  std::string text = coverage.model + "\n" + coverage.rules + ", level " + coverage.level + ", " + coverage.provider +
-                     ", " + coverage.platform + "\n\n";
-  return text + OpTable(coverage).ToText(width) + "\n" + Totals(coverage) + NodeLines(coverage, all_nodes) +
-         FaultLines(coverage);
-}
+constexpr size_t kMostDrawn = 1000;  // nodes of a graph that a page shows; nobody reads a larger picture
+constexpr char kOutput[] = "Output";
+constexpr char kGate[] = "Findings";
 
 struct CoverageOptions {
   TargetOptions target;
   std::vector<std::string> models;
+  std::vector<std::string> dims;
+  int jobs = 0;  // 0: one per core
+  CoverageTextOptions text;
   bool json = false;
-  bool nodes = false;
+  bool github = false;
+  std::string html;
+  std::string sarif;
+  double min_int8 = 0;
+  double min_macs = 0;
+  std::string fail_level = "none";
 };
 
-Result<Coverage> CoverModel(const std::string& path, const Setup& setup) {
+Result<MacTable> FindMacTable() {
+  std::error_code error;
+  for (const std::string& folder : RuleFolders()) {
+    const std::string path = folder + "/words/macs.yaml";
+    if (std::filesystem::exists(path, error)) return ReadMacTable(path);
+  }
+  return MacTable{};  // then no multiply-adds are counted
+}
+
+struct Covered {
+  Coverage coverage;
+  std::string picture;  // "" where none is asked for, or the graph is too large
+};
+
+Result<Covered> CoverModel(const std::string& path, const CoverageOptions& options, const Setup& setup,
+                           const MacTable& macs) {
   RULERUN_ASSIGN(Model model, LoadModel(path, setup.rules->schemas));
-  return MeasureCoverage(model, *setup.rules, setup.target, KernelRegistry::Default());
+  const bool several = options.models.size() > 1 || path != options.models.front();
+  const std::vector<std::string> dims = several ? DimsOf(*model.graph, options.dims) : options.dims;
+  RULERUN_RETURN_IF_ERROR(BindDims(*model.graph, dims, setup.rules->schemas));
+  Covered covered;
+  RULERUN_ASSIGN(covered.coverage,
+                 MeasureCoverage(model, *setup.rules, setup.target, KernelRegistry::Default(), nullptr, &macs));
+  if (options.html.empty() || model.graph->node_count() > kMostDrawn) return covered;
+  Drawing drawing = DrawGraph(*model.graph, *setup.rules);
+  ColourRewritten(covered.coverage.fates, drawing);
+  SvgOptions svg;
+  svg.style = false;
+  covered.picture = PictureOf(std::move(drawing), svg);
+  return covered;
+}
+
+struct CoveredAll {
+  CoverageRun run;
+  std::vector<Picture> pictures;
+};
+
+CoveredAll CoverAll(const std::vector<std::string>& paths, const CoverageOptions& options, const Setup& setup,
+                    const MacTable& macs) {
+  std::vector<std::optional<Result<Covered>>> results(paths.size());
+  const auto count = static_cast<int64_t>(paths.size());
+  ThreadPool pool(count == 1 ? 1 : options.jobs);
+  pool.ParallelFor(count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto at = static_cast<size_t>(i);
+      results[at] = CoverModel(paths[at], options, setup, macs);
+    }
+  });
+  std::vector<Coverage> reports;
+  std::vector<FailedModel> failed;
+  std::vector<Picture> pictures;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (!results[i]->ok()) {
+      failed.push_back({paths[i], results[i]->error()});
+      continue;
+    }
+    Covered covered = std::move(*results[i]).value();
+    if (!covered.picture.empty()) pictures.push_back({reports.size(), std::move(covered.picture)});
+    reports.push_back(std::move(covered.coverage));
+  }
+  return {AddUp(std::move(reports), std::move(failed)), std::move(pictures)};
+}
+
+// Says which threshold is not met. Models count one by one: a good one must not hide a bad one.
+bool MeetsShares(const CoverageRun& run, const CoverageOptions& options) {
+  bool all = true;
+  for (const Coverage& report : run.reports) {
+    const auto check = [&](const Share& share, double wanted, const std::string& flag, const std::string& what) {
+      if (share.Value() >= wanted) return;
+      all = false;
+      PrintWarning(report.model + ": " + Percent(share.Value()) + " of the " + what + " run on int8, " + flag +
+                   " wants at least " + Percent(wanted));
+    };
+    check(report.nodes, options.min_int8, "--min-int8", "operators");
+    if (options.min_macs > 0 && report.macs.unknown > 0) {
+      all = false;
+      PrintWarning(report.model + ": --min-macs cannot be checked, the multiply-adds of " +
+                   std::to_string(report.macs.unknown) + " operators are not known; --dim NAME=SIZE gives a size");
+      continue;
+    }
+    check(report.macs, options.min_macs, "--min-macs", "multiply-adds");
+  }
+  return all;
+}
+
+// The gravest finding is below the level that fails, or nothing fails.
+bool MeetsLevel(const std::vector<Finding>& findings, const std::string& fail_level) {
+  const auto level = ParseSeverity(fail_level);
+  if (!level) return true;
+  const auto grave =
+      std::count_if(findings.begin(), findings.end(), [&](const Finding& one) { return one.severity >= *level; });
+  if (grave == 0) return true;
+  PrintWarning(std::to_string(grave) + " findings of level " + fail_level + " or above, --fail-level " + fail_level +
+               " wants none");
+  return false;
+}
+
+std::string WorkingFolder() {
+  std::error_code error;
+  return std::filesystem::current_path(error).string();
+}
+
+Status Write(const CoveredAll& outcome, const std::vector<Finding>& findings, const CoverageOptions& options) {
+  const CoverageRun& run = outcome.run;
+  if (!options.html.empty()) {
+    RULERUN_RETURN_IF_ERROR(WriteFile(options.html, ToHtml(run, outcome.pictures, PageStyle())));
+  }
+  if (!options.sarif.empty()) {
+    RULERUN_RETURN_IF_ERROR(WriteFile(options.sarif, ToSarif(findings, RULERUN_VERSION, WorkingFolder())));
+  }
+  CoverageTextOptions text = options.text;
+  text.width = TerminalWidth();
+  RULERUN_RETURN_IF_ERROR(Print(options.json ? ToJson(run) : CoverageText(run, text)));
+  return options.github ? Print(ToGitHub(findings, WorkingFolder())) : Status();
 }
 
 Result<int> Cover(const CoverageOptions& options) {
   Progress progress(options.target.quiet);
   progress.Say("reading rules");
   RULERUN_ASSIGN(const Setup setup, MakeSetup(options.target));
+  RULERUN_ASSIGN(const MacTable macs, FindMacTable());
   RULERUN_ASSIGN(const std::vector<std::string> paths, FindModels(options.models));
-  std::vector<Coverage> reports;
-  int exit_code = 0;
-  for (const std::string& path : paths) {
-    progress.Say("rewriting " + path);
-    auto coverage = CoverModel(path, setup);
-    if (coverage.ok()) {
-      reports.push_back(std::move(coverage).value());
-      continue;
-    }
-    if (paths.size() == 1) return coverage.error();
-    progress.Done();
-    PrintError(coverage.error());  // the other models still count
-    exit_code = ExitCode(coverage.error().kind());
-  }
+  progress.Say("rewriting " + (paths.size() == 1 ? paths.front() : std::to_string(paths.size()) + " models"));
+  const CoveredAll outcome = CoverAll(paths, options, setup, macs);
+  const CoverageRun& run = outcome.run;
   progress.Done();
-  std::string text;
-  if (options.json) {
-    text = ToJson(reports);
-  } else {
-    for (const Coverage& coverage : reports) {
-      text += (text.empty() ? "" : "\n") + Report(coverage, options.nodes, TerminalWidth());
-    }
-  }
-  RULERUN_RETURN_IF_ERROR(Print(text));
-  return exit_code;
+  if (paths.size() == 1 && !run.failed.empty()) return run.failed.front().error;
+  const std::vector<Finding> findings = FindingsOf(run);
+  RULERUN_RETURN_IF_ERROR(Write(outcome, findings, options));
+  for (const FailedModel& failed : run.failed) PrintError(failed.error);
+  const bool enough = MeetsShares(run, options);
+  const bool below = MeetsLevel(findings, options.fail_level);
+  if (!run.failed.empty()) return ExitCode(run.failed.front().error.kind());
+  return enough && below ? 0 : 1;
 }
 
 Result<int> ParseAndCover(const std::string& name, const Arguments& arguments) {
   const auto app = MakeApp(name, "Tells which operators become int8, which stay float, and why.",
-                           name + " --platform arm64 model.onnx");
+                           name + " --platform arm64 --html report.html model.onnx");
   CoverageOptions options;
   app->add_option("MODEL", options.models, "ONNX files, or folders of them")->required();
-  app->add_flag("--json", options.json, "As JSON (schemas/coverage.schema.json)");
-  app->add_flag("--nodes", options.nodes, "Every node, one by one");
+  app->add_option("--dim", options.dims, "Size of a symbolic dimension, also for the rewriting")
+      ->option_text("NAME=SIZE ...")
+      ->expected(1)
+      ->take_all();
+  app->add_option("--jobs", options.jobs, "Models at a time; 0 is one per core [0]")
+      ->option_text("N")
+      ->check(CLI::Range(0, 1024));
+  app->add_flag("--nodes", options.text.nodes, "Every node, one by one")->group(kOutput);
+  app->add_flag("--by-rule", options.text.by_rule, "Every rule and pass, and how its conditions came out")
+      ->group(kOutput);
+  app->add_flag("--each", options.text.each, "Of several models, each one's report, too")->group(kOutput);
+  app->add_flag("--json", options.json, "As JSON (schemas/coverage.schema.json)")->group(kOutput);
+  app->add_option("--html", options.html, "Also write a page for browsers, one file")
+      ->option_text("FILE")
+      ->group(kOutput);
+  app->add_option("--sarif", options.sarif, "Also write the findings as SARIF 2.1.0")
+      ->option_text("FILE")
+      ->group(kOutput);
+  app->add_flag("--github", options.github, "Also print the findings as annotations of GitHub Actions")->group(kOutput);
+  app->add_option("--min-int8", options.min_int8, "Exit status 1 where fewer of a model's operators run on int8: 0.9")
+      ->option_text("SHARE")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(kGate);
+  app->add_option("--min-macs", options.min_macs, "Likewise for its multiply-adds")
+      ->option_text("SHARE")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(kGate);
+  app->add_option("--fail-level", options.fail_level,
+                  "Exit status 1 where a finding is as grave: note (unsupported), warning (refused, wrong numbers), "
+                  "error (faults that stop the model), none [none]")
+      ->option_text("LEVEL")
+      ->check(CLI::IsMember({"none", "note", "warning", "error"}))
+      ->group(kGate);
   AddTargetOptions(*app, options.target);
   RULERUN_ASSIGN(const bool go_on, Parse(*app, arguments));
   if (!go_on) return 0;

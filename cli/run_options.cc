@@ -1,6 +1,8 @@
 #include "cli/run_options.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <set>
 
 #include "cli/arguments.h"
@@ -149,6 +151,14 @@ void AddRunOptions(CLI::App& app, RunOptions& options) {
       ->option_text("NAME")
       ->group(kGroup);
   AddTargetOptions(app, options.target);
+}
+
+std::vector<std::string> DimsOf(const Graph& graph, const std::vector<std::string>& dims) {
+  const std::set<std::string> known = Symbols(graph);
+  std::vector<std::string> own;
+  std::copy_if(dims.begin(), dims.end(), std::back_inserter(own),
+               [&](const std::string& dim) { return known.count(dim.substr(0, dim.find('='))) > 0; });
+  return own;
 }
 
 Status BindDims(Graph& graph, const std::vector<std::string>& dims, const ExternalSchemas& schemas) {

@@ -50,6 +50,9 @@ struct ReadyModel {
 // Reads rules and model, binds dimensions, rewrites, prepares the kernels and makes the inputs.
 Result<std::unique_ptr<ReadyModel>> GetReady(const RunOptions& options, Progress& progress);
 
+// Those of `dims` whose names the model's inputs have.
+std::vector<std::string> DimsOf(const Graph& graph, const std::vector<std::string>& dims);
+
 // Gives the dimensions that the model calls NAME the size SIZE, in every value's shape.
 Status BindDims(Graph& graph, const std::vector<std::string>& dims, const ExternalSchemas& schemas);
 

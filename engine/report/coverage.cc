@@ -26,7 +26,7 @@ void Count(const NodeFate& fate, OpCoverage& row) {
       break;
     case Fate::kFused:
       ++row.in_float;
-      ++row.reasons["part of " + fate.into];
+      ++row.reasons["part of " + fate.into + ", " + fate.reason.Short()];
       break;
     case Fate::kRemoved:
       ++row.gone;
@@ -39,6 +39,47 @@ void Count(const NodeFate& fate, OpCoverage& row) {
   }
 }
 
+// What the measured fate is called as a group; "" where it says nothing about groups.
+std::string MeasuredGroup(const NodeFate& fate) {
+  switch (fate.fate) {
+    case Fate::kInt8:
+      return std::string(Name(Group::kReplace));
+    case Fate::kMoved:
+      return std::string(Name(Group::kDropQdq));
+    case Fate::kDqDropped:
+      return std::string(Name(Group::kDropDq));
+    case Fate::kFloat:
+      return fate.reason.kind == Reason::Kind::kRefused ? "float" : "";
+    case Fate::kFused:
+    case Fate::kRemoved:
+    case Fate::kConversion:
+    case Fate::kOther:
+      break;
+  }
+  return "";
+}
+
+void CountMismatches(const std::vector<NodeFate>& fates, std::map<std::string, OpCoverage>& rows) {
+  for (const NodeFate& fate : fates) {
+    if (fate.node.quantizer || !fate.node.floating) continue;
+    OpCoverage& row = rows.at(fate.node.op);
+    const std::string measured = MeasuredGroup(fate);
+    if (measured.empty() || row.group.find(measured) != std::string::npos) continue;
+    ++row.mismatches[measured == "float" ? measured : std::string(Words(fate.fate))];
+  }
+}
+
+void CountShares(const std::vector<NodeFate>& fates, Coverage& coverage) {
+  for (const NodeFate& fate : fates) {
+    if (fate.node.quantizer) continue;
+    const bool on_int8 = fate.fate == Fate::kInt8 || fate.fate == Fate::kMoved || fate.fate == Fate::kDqDropped;
+    if (!on_int8 && fate.fate != Fate::kFloat && fate.fate != Fate::kFused) continue;
+    ++(on_int8 ? coverage.nodes.int8 : coverage.nodes.in_float);
+    if (!fate.node.macs) ++coverage.macs.unknown;
+    (on_int8 ? coverage.macs.int8 : coverage.macs.in_float) += fate.node.macs.value_or(0);
+  }
+}
+
 void CountOps(const RuleSet& rules, Coverage& coverage) {
   std::map<std::string, OpCoverage> rows;
   for (const NodeFate& fate : coverage.fates.nodes) {
@@ -47,12 +88,9 @@ void CountOps(const RuleSet& rules, Coverage& coverage) {
     if (row.count == 0) row.op = fate.node.op;
     Count(fate, row);
   }
-  for (auto& [op, row] : rows) {
-    row.group = RulesFor(rules, op).Group();
-    coverage.int8 += row.int8 + row.moved;
-    coverage.in_float += row.in_float;
-    coverage.ops.push_back(std::move(row));
-  }
+  for (auto& [op, row] : rows) row.group = RulesFor(rules, op).Group();
+  CountMismatches(coverage.fates.nodes, rows);
+  for (auto& [op, row] : rows) coverage.ops.push_back(std::move(row));
   std::stable_sort(coverage.ops.begin(), coverage.ops.end(),
                    [](const OpCoverage& a, const OpCoverage& b) { return a.count > b.count; });
 }
@@ -86,7 +124,7 @@ std::vector<FaultHit> FaultsIn(const Trace& trace) {
   for (const TraceEntry& entry : trace) {
     for (const Fault* fault : entry.faults) {
       hits.push_back({entry.sources.empty() ? entry.node : entry.sources.front(), entry.op, entry.rule, fault->id,
-                      fault->effect, fault->note, fault->where.ToString()});
+                      fault->effect, fault->note, fault->where.ToString(), fault->link});
     }
   }
   return hits;
@@ -95,11 +133,11 @@ std::vector<FaultHit> FaultsIn(const Trace& trace) {
 }  // namespace
 
 Result<Coverage> MeasureCoverage(Model& model, const RuleSet& rules, const Target& target,
-                                 const KernelRegistry& kernels, Trace* trace) {
+                                 const KernelRegistry& kernels, Trace* trace, const MacTable* macs) {
   Trace own;
   Trace& said = trace != nullptr ? *trace : own;
   MarkOrigins(*model.graph);
-  const std::vector<OriginalNode> original = ListNodes(*model.graph, rules);
+  const std::vector<OriginalNode> original = ListNodes(*model.graph, rules, macs);
   RULERUN_RETURN_IF_ERROR(RunPipeline(model, rules, target, kernels, &said));
   Coverage coverage;
   coverage.model = model.path;
@@ -109,7 +147,10 @@ Result<Coverage> MeasureCoverage(Model& model, const RuleSet& rules, const Targe
   coverage.platform = target.platform == nullptr ? "" : target.platform->name;
   coverage.fates = FindFates(original, *model.graph, said, rules, target);
   CountOps(rules, coverage);
+  CountShares(coverage.fates.nodes, coverage);
   CountConversions(*model.graph, rules, coverage);
+  coverage.boundary = BoundaryOf(*model.graph, rules);
+  coverage.rule_use = UseOfRules(said, rules);
   coverage.faults = FaultsIn(said);
   return coverage;
 }

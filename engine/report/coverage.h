@@ -1,4 +1,4 @@
-// The coverage report: what became of every node, counted by operator.
+// The coverage report: what became of every node, counted by operator and by rule.
 #ifndef RULERUN_ENGINE_REPORT_COVERAGE_H_
 #define RULERUN_ENGINE_REPORT_COVERAGE_H_
 
@@ -8,7 +8,10 @@
 
 #include "engine/base/result.h"
 #include "engine/graph/model.h"
+#include "engine/report/boundary.h"
 #include "engine/report/fates.h"
+#include "engine/report/macs.h"
+#include "engine/report/rule_use.h"
 #include "kernels/kernel.h"
 
 namespace rulerun {
@@ -27,6 +30,20 @@ struct OpCoverage {
   std::map<std::string, int> float_into;  // other float operators that do the work -> how often
   std::map<std::string, int> reasons;     // Reason::Short of those in float -> how often
   std::map<std::string, int> removers;    // rules and passes that removed some -> how often
+  // Quantized nodes of which another thing became than the operator's group says: "float" -> how often. What is not
+  // quantized is no unit, and does not count.
+  std::map<std::string, int> mismatches;
+};
+
+// int8 and float: of nodes, or of their multiply-adds.
+struct Share {
+  int64_t int8 = 0;
+  int64_t in_float = 0;
+  int unknown = 0;  // nodes whose multiply-adds are not known, since shapes are not
+
+  double Value() const {  // 1 where there are none
+    return int8 + in_float == 0 ? 1.0 : static_cast<double>(int8) / static_cast<double>(int8 + in_float);
+  }
 };
 
 // A Q or DQ operator: how many there were, and how many there are.
@@ -45,6 +62,7 @@ struct FaultHit {
   std::string effect;
   std::string note;
   std::string place;
+  std::string link;
 };
 
 struct Coverage {
@@ -57,20 +75,17 @@ struct Coverage {
   std::vector<OpCoverage> ops;  // the most frequent first, then by name
   std::vector<ConversionCount> conversions;
   std::map<std::string, int> inserted;  // operator -> count, Qs and DQs aside
+  BoundaryCost boundary;
   std::vector<FaultHit> faults;
-  int int8 = 0;  // nodes whose work is done on int8, moved ones included
-  int in_float = 0;
-
-  // Of the nodes that compute on float numbers in the original, those that now do on int8; 1 where there are none.
-  double Int8Share() const { return int8 + in_float == 0 ? 1.0 : static_cast<double>(int8) / (int8 + in_float); }
+  std::vector<RuleUse> rule_use;
+  Share nodes;  // that compute on float numbers in the original; int8 counts those whose work is now done on int8
+  Share macs;
 };
 
-// Runs the pipeline over `model` and reports on it; `trace`, if not nullptr, gets what the pipeline said.
+// Runs the pipeline over `model` and reports on it; `trace`, if not nullptr, gets what the pipeline said. Multiply-adds
+// are counted where there is a table of them.
 Result<Coverage> MeasureCoverage(Model& model, const RuleSet& rules, const Target& target,
-                                 const KernelRegistry& kernels, Trace* trace = nullptr);
-
-// As schemas/coverage.schema.json describes.
-std::string ToJson(const std::vector<Coverage>& reports);
+                                 const KernelRegistry& kernels, Trace* trace = nullptr, const MacTable* macs = nullptr);
 
 }  // namespace rulerun
 

@@ -14,7 +14,12 @@ struct FinalNode {
   const Node* node = nullptr;
 };
 
+constexpr int kQuantizedBits = 16;  // the widest quantized numbers
+
 bool IsByte(DataType type) { return type == DataType::kInt8 || type == DataType::kUint8; }
+bool IsQuantized(DataType type) { return IsInteger(type) && BitWidth(type) <= kQuantizedBits; }
+// Quantized numbers, or the sums of their products.
+bool IsByteResult(DataType type) { return IsByte(type) || type == DataType::kInt32; }
 
 bool HasOutput(const Graph& graph, const Node& node, const std::function<bool(DataType)>& holds) {
   return std::any_of(node.outputs.begin(), node.outputs.end(),
@@ -62,6 +67,33 @@ int Kinship(const OriginalNode& original, const Node& node) {
   return score;
 }
 
+class NodeLister {
+ public:
+  NodeLister(const RuleSet& rules, const MacTable& macs) : rules_(rules), macs_(macs) {}
+
+  std::vector<OriginalNode> Run(const Graph& graph) {
+    Add(graph, "");
+    return std::move(nodes_);
+  }
+
+ private:
+  void Add(const Graph& graph, const std::string& inside) {
+    for (NodeIndex index = 0; index < graph.node_limit(); ++index) {
+      const Node* node = graph.node(index);
+      if (node == nullptr) continue;
+      const std::string name = OriginOf(*node);
+      nodes_.push_back({name, node->Op(), IsFloating(graph, *node), IsQuantizer(rules_, node->Op()), inside,
+                        MacsOf(graph, *node, rules_.schemas, macs_)});
+      const std::string below = inside.empty() ? name : inside + "/" + name;
+      for (const Graph* subgraph : graph.Subgraphs(*node)) Add(*subgraph, below);
+    }
+  }
+
+  const RuleSet& rules_;
+  const MacTable& macs_;
+  std::vector<OriginalNode> nodes_;
+};
+
 class FateFinder {
  public:
   FateFinder(const Graph& graph, const Trace& trace, const RuleSet& rules, const Target& target)
@@ -74,6 +106,7 @@ class FateFinder {
 
   Fates Run(const std::vector<OriginalNode>& original) {
     Fates fates;
+    FindOwners(original);
     for (const OriginalNode& node : original) fates.nodes.push_back(FateOf(node));
     std::map<std::string, const TraceEntry*> makers;
     for (const TraceEntry& entry : trace_) {
@@ -91,6 +124,27 @@ class FateFinder {
  private:
   static std::string NameOf(const TraceEntry& entry) { return entry.rule.empty() ? entry.stage : entry.rule; }
 
+  // The original that a final node goes on being: its first origin; where that is a Q or DQ which an operator took in,
+  // the first operator among its origins.
+  void FindOwners(const std::vector<OriginalNode>& original) {
+    std::set<std::string> operators;
+    for (const OriginalNode& node : original) {
+      if (!node.quantizer) operators.insert(node.name);
+    }
+    for (const FinalNode& at : all_) {
+      const Node& node = *at.node;
+      const std::string front = OriginOf(node);
+      const auto first = std::find_if(node.origins.begin(), node.origins.end(),
+                                      [&](const std::string& origin) { return operators.count(origin) > 0; });
+      const bool take = !IsQuantizer(rules_, node.Op()) && operators.count(front) == 0 && first != node.origins.end();
+      owners_[&node] = take ? *first : front;
+    }
+  }
+
+  bool IsOwn(const Node& node, const OriginalNode& original) const {
+    return owners_.at(&node) == original.name || node.name == original.name;
+  }
+
   NodeFate FateOf(const OriginalNode& original) {
     NodeFate fate;
     fate.node = original;
@@ -104,27 +158,31 @@ class FateFinder {
     if (fate.fate != Fate::kRemoved) {
       fate.into = heir.node->Op();
       fate.now = heir.node->name;
-      // A node that merely merged into another keeps that one free for its own original.
-      if (OriginOf(*heir.node) == original.name || heir.node->name == original.name) heirs_.insert(heir.node);
+      heirs_.insert(heir.node);
     }
     Decide(fate);
-    if (fate.fate == Fate::kFloat) fate.reason = ReasonFor(rules_, target_, index_, original.name, original.op);
+    if (fate.fate != Fate::kFloat && fate.fate != Fate::kFused) return fate;
+    fate.around = ConversionsAround(*heir.graph, *heir.node, rules_);
+    fate.reason = ReasonFor(rules_, target_, index_, {original.name, fate.now}, original.op);
     return fate;
   }
 
   FinalNode HeirOf(const OriginalNode& original) const {
     const auto found = by_origin_.find(original.name);
     if (found == by_origin_.end()) return {};
-    return *std::max_element(found->second.begin(), found->second.end(), [&](const FinalNode& a, const FinalNode& b) {
-      return Kinship(original, *a.node) < Kinship(original, *b.node);
-    });
+    // Of equals the one that reads most: the operator, not what was put around it.
+    const auto nearness = [&](const FinalNode& at) {
+      return std::make_pair(Kinship(original, *at.node), at.node->inputs.size());
+    };
+    return *std::max_element(found->second.begin(), found->second.end(),
+                             [&](const FinalNode& a, const FinalNode& b) { return nearness(a) < nearness(b); });
   }
 
   void Judge(const FinalNode& heir, NodeFate& fate) const {
     const Node& node = *heir.node;
-    const bool own = OriginOf(node) == fate.node.name || node.name == fate.node.name;
+    const bool own = IsOwn(node, fate.node);
     if (fate.node.quantizer) {
-      fate.fate = own ? Fate::kConversion : Fate::kRemoved;
+      fate.fate = own && node.Op() == fate.node.op ? Fate::kConversion : Fate::kRemoved;
       return;
     }
     const bool floating = IsFloating(*heir.graph, node);
@@ -143,14 +201,15 @@ class FateFinder {
     const Graph& graph = *heir.graph;
     const Node& node = *heir.node;
     if (floating) return Fate::kFloat;
-    if (was_floating) return HasOutput(graph, node, IsByte) ? Fate::kMoved : Fate::kDqDropped;
-    // A model may bring int8 operators: they read and write bytes.
-    return HasDataInput(graph, node, IsByte) && HasOutput(graph, node, IsByte) ? Fate::kInt8 : Fate::kOther;
+    if (was_floating) return HasOutput(graph, node, IsQuantized) ? Fate::kMoved : Fate::kDqDropped;
+    // A model may bring int8 operators: they read bytes.
+    return HasDataInput(graph, node, IsByte) && HasOutput(graph, node, IsByteResult) ? Fate::kInt8 : Fate::kOther;
   }
 
   // The last rule or pass that fired and concerns the node; a rule of the four groups is preferred. An operator that
   // such a rule moved to int8 stays moved where a layout changes its name later.
   void Decide(NodeFate& fate) const {
+    if (fate.fate == Fate::kConversion) return;
     const TraceEntry* decider = nullptr;
     for (const TraceEntry* entry : index_.Fired(fate.node.name)) {
       const bool unit = entry->group != Group::kPattern;
@@ -169,6 +228,7 @@ class FateFinder {
   const Target& target_;
   std::vector<FinalNode> all_;
   std::map<std::string, std::vector<FinalNode>> by_origin_;
+  std::map<const Node*, std::string> owners_;
   std::set<const Node*> heirs_;
 };
 
@@ -209,12 +269,16 @@ std::string OriginOf(const Node& node) {
   return node.name.empty() ? node.op_type + "#" + std::to_string(node.index) : node.name;
 }
 
-std::vector<OriginalNode> ListNodes(const Graph& graph, const RuleSet& rules) {
-  std::vector<OriginalNode> nodes;
-  ForEachNode(graph, [&](const Graph& where, const Node& node) {
-    nodes.push_back({OriginOf(node), node.Op(), IsFloating(where, node), IsQuantizer(rules, node.Op())});
-  });
-  return nodes;
+std::string_view StatusName(const NodeFate& fate) {
+  const bool stays = fate.fate == Fate::kFloat;
+  if (stays && fate.reason.kind == Reason::Kind::kUnsupported) return Name(fate.reason.kind);
+  if (stays && fate.reason.kind == Reason::Kind::kRefused) return Name(fate.reason.kind);
+  return Name(fate.fate);
+}
+
+std::vector<OriginalNode> ListNodes(const Graph& graph, const RuleSet& rules, const MacTable* macs) {
+  static const MacTable& none = *new MacTable;
+  return NodeLister(rules, macs == nullptr ? none : *macs).Run(graph);
 }
 
 Fates FindFates(const std::vector<OriginalNode>& original, const Graph& graph, const Trace& trace, const RuleSet& rules,

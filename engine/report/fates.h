@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "engine/graph/model.h"
+#include "engine/report/boundary.h"
+#include "engine/report/macs.h"
 #include "engine/report/reasons.h"
 
 namespace rulerun {
@@ -15,15 +17,17 @@ namespace rulerun {
 struct OriginalNode {
   std::string name;  // as origins call it: its name, or "operator#position"
   std::string op;
-  bool floating = false;   // reads or writes float numbers
-  bool quantizer = false;  // Q or DQ
+  bool floating = false;        // reads or writes float numbers
+  bool quantizer = false;       // Q or DQ
+  std::string inside;           // names of the nodes whose subgraphs hold it, "/" between them; "" for the main graph
+  std::optional<int64_t> macs;  // multiply-adds; std::nullopt where shapes are not known
 };
 
 // What MarkOrigins calls a node of the original, and the first of a later node's origins.
 std::string OriginOf(const Node& node);
 
-// Nodes of the graph and its subgraphs. Call it before the pipeline runs.
-std::vector<OriginalNode> ListNodes(const Graph& graph, const RuleSet& rules);
+// Nodes of the graph and its subgraphs. Call it before the pipeline runs. Without `macs` no operator has any.
+std::vector<OriginalNode> ListNodes(const Graph& graph, const RuleSet& rules, const MacTable* macs = nullptr);
 
 enum class Fate {
   kInt8,        // an int8 operator does its work
@@ -43,12 +47,15 @@ std::string_view Words(Fate fate);
 struct NodeFate {
   OriginalNode node;
   Fate fate = Fate::kOther;
-  std::string into;   // operator that does its work now, "" for removed ones
-  std::string now;    // name of that node
-  std::string rule;   // that decided, or the pass; "" where nothing touched it
-  std::string place;  // file:line:column of the rule
-  Reason reason;      // kFloat: why
+  std::string into;    // operator that does its work now, "" for removed ones
+  std::string now;     // name of that node
+  std::string rule;    // that decided, or the pass; "" where nothing touched it
+  std::string place;   // file:line:column of the rule
+  Reason reason;       // kFloat, kFused: why
+  Conversions around;  // kFloat, kFused: to and from int8, right in front and behind
 };
+// How a report calls it in a word: as Name(fate), but "unsupported" and "refused" for two of the reasons to stay float.
+std::string_view StatusName(const NodeFate& fate);
 
 // A node of the final graph that stands for no single original one.
 struct InsertedNode {

@@ -30,13 +30,26 @@ const TraceEntry* MostTelling(const std::vector<const TraceEntry*>& entries, con
   return best;
 }
 
-const Rule* RuleOf(const RuleSet& rules, const TraceEntry& entry) {
-  const auto file = rules.files.find(entry.stage);
-  if (file == rules.files.end()) return nullptr;
-  for (const auto& rule : file->second.rules) {
-    if (rule->name == entry.rule) return rule.get();
+// Where it first said so: later rounds speak of values that passes have put in since.
+const TraceEntry& FirstLike(const std::vector<const TraceEntry*>& entries, const TraceEntry& entry) {
+  const auto same = [&](const TraceEntry* other) {
+    return other->verdict == entry.verdict && other->stage == entry.stage && other->rule == entry.rule &&
+           other->refusal.check == entry.refusal.check &&
+           other->refusal.where.ToString() == entry.refusal.where.ToString();
+  };
+  return **std::find_if(entries.begin(), entries.end(), same);
+}
+
+// In the order of the trace, each once.
+std::vector<const TraceEntry*> AnchoredAtAny(const TraceIndex& trace, const std::vector<std::string>& names) {
+  std::vector<const TraceEntry*> entries;
+  for (const std::string& name : names) {
+    const auto& more = trace.Anchored(name);
+    entries.insert(entries.end(), more.begin(), more.end());
   }
-  return nullptr;
+  std::sort(entries.begin(), entries.end());  // they all lie in one trace
+  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  return entries;
 }
 
 Reason Refused(const TraceEntry& entry) {
@@ -96,19 +109,19 @@ int Nearness(std::string_view check) {
   return static_cast<int>(found - std::begin(kOrder));
 }
 
-Reason ReasonFor(const RuleSet& rules, const Target& target, const TraceIndex& trace, const std::string& node,
-                 const std::string& op) {
+Reason ReasonFor(const RuleSet& rules, const Target& target, const TraceIndex& trace,
+                 const std::vector<std::string>& names, const std::string& op) {
   const auto refused = [](const TraceEntry* entry) {
     return entry->verdict != TraceEntry::Verdict::kFired && !entry->rule.empty();
   };
   const auto unit = [&](const TraceEntry* entry) { return refused(entry) && entry->group != Group::kPattern; };
   const auto pattern = [&](const TraceEntry* entry) {
     if (!refused(entry) || entry->group != Group::kPattern || entry->op != op) return false;
-    const Rule* rule = RuleOf(rules, *entry);
+    const Rule* rule = RuleOf(rules, entry->stage, entry->rule);
     return rule != nullptr && MentionsQuantizers(rules, *rule);
   };
-  const std::vector<const TraceEntry*>& entries = trace.Anchored(node);
-  if (const TraceEntry* entry = MostTelling(entries, unit)) return Refused(*entry);
+  const std::vector<const TraceEntry*> entries = AnchoredAtAny(trace, names);
+  if (const TraceEntry* entry = MostTelling(entries, unit)) return Refused(FirstLike(entries, *entry));
   const OpRules known = RulesFor(rules, op);
   if (!known.units.empty() && known.first_level > target.level) {
     return {Reason::Kind::kLevel, "", "", "its int8 rules begin at level " + std::string(Name(known.first_level)), ""};
@@ -123,7 +136,7 @@ Reason ReasonFor(const RuleSet& rules, const Target& target, const TraceIndex& t
     return {Reason::Kind::kNotQuantized, "", "", "neither its inputs nor its outputs are quantized",
             known.units.front()->where.ToString()};
   }
-  if (const TraceEntry* entry = MostTelling(entries, pattern)) return Refused(*entry);
+  if (const TraceEntry* entry = MostTelling(entries, pattern)) return Refused(FirstLike(entries, *entry));
   if (known.unsupported != nullptr) {
     return {Reason::Kind::kUnsupported, "", "", ReasonText(*known.unsupported, op),
             known.unsupported->where.ToString()};

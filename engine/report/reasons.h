@@ -52,9 +52,9 @@ class TraceIndex {
   Entries fired_;
 };
 
-// `node` and `op`: name and operator in the original model.
-Reason ReasonFor(const RuleSet& rules, const Target& target, const TraceIndex& trace, const std::string& node,
-                 const std::string& op);
+// `names`: of the node in the original model, and of what stands for it now; `op`: in the original model.
+Reason ReasonFor(const RuleSet& rules, const Target& target, const TraceIndex& trace,
+                 const std::vector<std::string>& names, const std::string& op);
 
 // How far a rule got before `check` refused: the higher, the nearer it was to fire.
 int Nearness(std::string_view check);

@@ -50,6 +50,14 @@ std::string OpRules::Group() const {
   return unsupported != nullptr ? "unsupported" : "not listed";
 }
 
+const Rule* RuleOf(const RuleSet& rules, const std::string& file, std::string_view rule) {
+  const auto found = rules.files.find(file);
+  if (found == rules.files.end()) return nullptr;
+  const auto& all = found->second.rules;
+  const auto named = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one->name == rule; });
+  return named == all.end() ? nullptr : named->get();
+}
+
 OpRules RulesFor(const RuleSet& rules, std::string_view op) {
   OpRules found;
   for (const auto& [path, file] : rules.files) {

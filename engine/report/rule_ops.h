@@ -20,6 +20,9 @@ struct OpRules {
   std::string Group() const;
 };
 
+// The rule of a file by its name; nullptr where there is none.
+const Rule* RuleOf(const RuleSet& rules, const std::string& file, std::string_view rule);
+
 OpRules RulesFor(const RuleSet& rules, std::string_view op);
 
 // Whether the operator is in the set, "Q" or "DQ" for the quantizers.

@@ -5,6 +5,7 @@ convnet-qdq.onnx   a small QDQ network: per-channel weights, int32 biases, a res
 convnet-fp32.onnx  the same in float, with a BatchNormalization
 refusals-qdq.onnx  operators that stay float, each for another reason, and one that hits a known fault of ONNX Runtime
 names.onnx         an output whose name is no file's name
+hostile-names.onnx names that a page, a terminal or another tool could take for its own language
 """
 
 import pathlib
@@ -131,9 +132,22 @@ def names():
     b.save("names", [value("x")], [value("和/1")])
 
 
+def hostile_names():
+    b = Builder()
+    names = ["</script><script>document.title='taken'</script>", "<img src=x onerror=\"document.title='taken'\">",
+             "a,b:c%d\nend", "{{data}} ]]> &amp; 'single' \"double\"", "\u00fc\u4e2d\u2028"]
+    value = b.qdq("image", 1 / 64, 128)
+    for i, name in enumerate(names):
+        b.nodes.append(helper.make_node("Elu" if i % 2 else "Sigmoid", [value], [f"t{i}"], name=name))
+        value = b.qdq(f"t{i}", 1 / 256, 0)
+    b.save("hostile-names", [image(shape=("batch", 4))],
+           [helper.make_tensor_value_info(value, TensorProto.FLOAT, ["batch", 4])])
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     convnet_qdq()
     convnet_fp32()
     refusals_qdq()
     names()
+    hostile_names()
