@@ -12,9 +12,9 @@
 #include "engine/base/text.h"
 #include "engine/graph/load.h"
 #include "engine/graph/write_file.h"
+#include "engine/report/coverage_findings.h"
 #include "engine/report/coverage_html.h"
 #include "engine/report/draw/draw.h"
-#include "engine/report/findings.h"
 #include "kernels/thread_pool.h"
 
 namespace rulerun::cli {
@@ -125,11 +125,11 @@ bool MeetsShares(const CoverageRun& run, const CoverageOptions& options) {
 }
 
 // The gravest finding is below the level that fails, or nothing fails.
-bool MeetsLevel(const std::vector<Finding>& findings, const std::string& fail_level) {
-  const auto level = ParseSeverity(fail_level);
+bool MeetsLevel(const std::vector<CoverageFinding>& findings, const std::string& fail_level) {
+  const auto level = ParseGravity(fail_level);
   if (!level) return true;
-  const auto grave =
-      std::count_if(findings.begin(), findings.end(), [&](const Finding& one) { return one.severity >= *level; });
+  const auto grave = std::count_if(findings.begin(), findings.end(),
+                                   [&](const CoverageFinding& one) { return one.gravity >= *level; });
   if (grave == 0) return true;
   PrintWarning(std::to_string(grave) + " findings of level " + fail_level + " or above, --fail-level " + fail_level +
                " wants none");
@@ -141,7 +141,7 @@ std::string WorkingFolder() {
   return std::filesystem::current_path(error).string();
 }
 
-Status Write(const CoveredAll& outcome, const std::vector<Finding>& findings, const CoverageOptions& options) {
+Status Write(const CoveredAll& outcome, const std::vector<CoverageFinding>& findings, const CoverageOptions& options) {
   const CoverageRun& run = outcome.run;
   if (!options.html.empty()) {
     RULERUN_RETURN_IF_ERROR(WriteFile(options.html, ToHtml(run, outcome.pictures, PageStyle())));
@@ -166,7 +166,7 @@ Result<int> Cover(const CoverageOptions& options) {
   const CoverageRun& run = outcome.run;
   progress.Done();
   if (paths.size() == 1 && !run.failed.empty()) return run.failed.front().error;
-  const std::vector<Finding> findings = FindingsOf(run);
+  const std::vector<CoverageFinding> findings = FindingsOf(run);
   RULERUN_RETURN_IF_ERROR(Write(outcome, findings, options));
   for (const FailedModel& failed : run.failed) PrintError(failed.error);
   const bool enough = MeetsShares(run, options);

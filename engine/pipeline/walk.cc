@@ -132,7 +132,8 @@ class Walker {
 
   bool RefuseInvalid(const Rule& rule, NodeIndex index, const std::string& why) const {
     if (walk_.trace != nullptr) {
-      Record(rule, index, TraceEntry::Verdict::kRefused).refusal = {std::string(kInvalidReplacement), why, rule.where};
+      Record(rule, index, TraceEntry::Verdict::kRefused).refusal = {
+          std::string(kInvalidReplacement), why, rule.where, {}, "", ""};
     }
     return false;
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/codes.h"
 #include "engine/ruleset/yaml.h"
 
 namespace rulerun {
@@ -171,7 +172,7 @@ class Counter {
 Result<MacFormula> MacFormula::Parse(const std::string& text, const std::string& place) {
   auto term = Parser(text).Run();
   if (!term) {
-    return Error{ErrorKind::kRules, "'" + text + "' is no formula", place,
+    return Error{Code::kBadValue, "'" + text + "' is no formula", place,
                  "Write it like 'Y * W[1:]', with the names of inputs and outputs in the operator's schema."};
   }
   return MacFormula(std::make_shared<const Term>(std::move(*term)));

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
-#include "engine/report/findings.h"
+#include "engine/report/coverage_findings.h"
 
 namespace rulerun {
 namespace {
@@ -43,7 +43,7 @@ ordered_json PhysicalLocation(const FilePlace& place) {
 }
 
 // The rule file is where a reviewer looks; the model's node is a logical location in it.
-ordered_json LocationOf(const Finding& finding, const std::string& folder) {
+ordered_json LocationOf(const CoverageFinding& finding, const std::string& folder) {
   const std::string& where = finding.place.empty() ? finding.model : finding.place;
   ordered_json json = {{"physicalLocation", PhysicalLocation(ParsePlace(where, folder))}};
   if (finding.node.empty()) return json;
@@ -52,32 +52,33 @@ ordered_json LocationOf(const Finding& finding, const std::string& folder) {
   return json;
 }
 
-ordered_json ResultOf(const Finding& finding, size_t rule, const std::string& folder) {
+ordered_json ResultOf(const CoverageFinding& finding, size_t rule, const std::string& folder) {
   const std::string model = ParsePlace(finding.model, folder).path;
   return {{"ruleId", finding.id},
           {"ruleIndex", rule},
-          {"level", Name(finding.severity)},
+          {"level", Name(finding.gravity)},
           {"message", {{"text", finding.message}}},
           {"analysisTarget", Artifact(model)},
           {"locations", ordered_json::array({LocationOf(finding, folder)})},
           {"partialFingerprints", {{"node/v1", model + "#" + finding.node + "#" + finding.id}}}};
 }
 
-ordered_json RuleOf(const Finding& finding) {
+ordered_json RuleOf(const CoverageFinding& finding) {
   ordered_json json = {{"id", finding.id},
                        {"shortDescription", {{"text", finding.title}}},
-                       {"defaultConfiguration", {{"level", Name(finding.severity)}}}};
+                       {"defaultConfiguration", {{"level", Name(finding.gravity)}}}};
   if (!finding.link.empty()) json["helpUri"] = finding.link;
   return json;
 }
 
 }  // namespace
 
-std::string ToSarif(const std::vector<Finding>& findings, const std::string& version, const std::string& folder) {
+std::string ToSarif(const std::vector<CoverageFinding>& findings, const std::string& version,
+                    const std::string& folder) {
   std::map<std::string, size_t> index;
   ordered_json rules = ordered_json::array();
   ordered_json results = ordered_json::array();
-  for (const Finding& finding : findings) {
+  for (const CoverageFinding& finding : findings) {
     const auto [rule, fresh] = index.emplace(finding.id, rules.size());
     if (fresh) rules.push_back(RuleOf(finding));
     results.push_back(ResultOf(finding, rule->second, folder));

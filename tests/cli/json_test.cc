@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-std::string Violations(const std::string& schema_name, const json& document) {
-  const json text = json::parse(ReadFile(SourceFile("schemas/" + schema_name + ".schema.json")));
+std::string ViolationsOf(const std::string& schema_file, const json& document) {
+  const json text = json::parse(ReadFile(SourceFile(schema_file)));
   valijson::Schema schema;
   valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(text), schema);
   valijson::ValidationResults results;
@@ -29,6 +29,10 @@ std::string Violations(const std::string& schema_name, const json& document) {
   return violations;
 }
 
+std::string Violations(const std::string& schema_name, const json& document) {
+  return ViolationsOf("schemas/" + schema_name + ".schema.json", document);
+}
+
 struct Output {
   std::string schema;
   std::vector<std::string> arguments;
@@ -40,6 +44,9 @@ TEST(Json, OutputsFollowTheirSchemas) {
   const std::string floats = SampleModel("convnet-fp32.onnx");
   const Output outputs[] = {
       {"coverage", {"coverage", "--json", model, refusals, floats}},
+      {"explain", {"explain", "--json", "--platform", "arm64", refusals}},
+      {"explain", {"explain", "--json", "--platform", "arm64", "--node", "conv_wrong_bias", refusals}},
+      {"explain", {"explain", "--json", "--platform", "x86-64-avx2", "--node", "softmax_negative_scale", refusals}},
       {"inspect", {"inspect", "--json", model, floats}},
       {"diff", {"diff", "--json", "--left", "platform=x86-64-avx2", "--right", "level=basic", model}},
       {"check", {"check", "--json", "--fail-level", "never", "ort130"}},
@@ -76,6 +83,37 @@ TEST(Json, CoverageSaysPerNodeWhatItsReasonIs) {
     EXPECT_EQ(node.at("reason").at("check"), "types");
   }
   EXPECT_TRUE(found);
+}
+
+TEST(Json, ABrokenModelIsListedAmongTheOthers) {
+  const TemporaryFolder folder;
+  folder.Write("bad.onnx", "no model");
+  const Ran ran = Rulerun({"coverage", "--json", folder.path(), SampleModel("convnet-qdq.onnx")});
+  EXPECT_EQ(ran.exit_code, 3);
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(Violations("coverage", document), "");
+  ASSERT_EQ(document.at("failed").size(), 1U);
+  EXPECT_EQ(document.at("failed").at(0).at("model"), folder.File("bad.onnx"));
+  EXPECT_EQ(document.at("total").at("models"), 1);
+}
+
+TEST(Json, SarifHasTheStandardsForm) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("out.sarif");
+  const Ran ran = Rulerun({"coverage", "--level", "extended", "--platform", "arm64", "--sarif", path,
+                           SampleModel("refusals-qdq.onnx"), SampleModel("hostile-names.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const json document = json::parse(ReadFile(path));
+  EXPECT_EQ(ViolationsOf("tests/data/schemas/sarif.schema.json", document), "");
+  const json& run = document.at("runs").at(0);
+  const json& rules = run.at("tool").at("driver").at("rules");
+  std::map<std::string, int> levels;
+  for (const json& result : run.at("results")) {
+    EXPECT_EQ(rules.at(result.at("ruleIndex").get<size_t>()).at("id"), result.at("ruleId"));
+    ++levels[result.at("level")];
+  }
+  EXPECT_EQ(levels["warning"], 4);  // a Conv, a Sigmoid and an Add refused, a Softmax that is wrong
+  EXPECT_EQ(levels["note"], 3);     // three Elus
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST(Reports, CoverageTableTellsWhatStaysFloatAndWhy) {
   EXPECT_THAT(ran.out, ContainsRegex("Conv +replace +2 +2 +QLinearConv\n"));
   EXPECT_THAT(ran.out, ContainsRegex("MaxPool +drop-qdq +1 +1 +the operator itself, on int8\n"));
   EXPECT_THAT(ran.out, ContainsRegex("ReduceMean +unsupported +1 +1 +float: "));
-  EXPECT_THAT(ran.out, HasSubstr("5 of 6 operators run on int8 (83 %)"));
+  EXPECT_THAT(ran.out, HasSubstr("5 of 6 operators run on int8 (83.3 %)"));
   EXPECT_THAT(ran.out, HasSubstr("DequantizeLinear 13 -> 2, QuantizeLinear 7 -> 2"));
 }
 
@@ -43,7 +43,7 @@ TEST(Reports, BelowExtendedCoverageNamesTheLevel) {
 TEST(Reports, ExplainFollowsANodeThroughTheRules) {
   const Ran ran = Rulerun({"explain", "--level", "extended", SampleModel("convnet-qdq.onnx"), "--node", "conv1"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("conv1 (Conv) int8: QLinearConv"), HasSubstr("rule 'Conv' fired")));
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("conv1 (Conv) int8: QLinearConv"), HasSubstr("rule 'Conv' (replace) fired")));
 }
 
 TEST(Reports, DiffNamesTheRuleThatFiredOnOneSideOnly) {
@@ -71,6 +71,92 @@ TEST(Reports, InspectShowsLevelsConstantsAndSizes) {
   EXPECT_THAT(ran.out, ContainsRegex("\nweight +int8 +3 +8x3x3x3, 8x8x3x3, 4x8\n"));
   EXPECT_THAT(ran.out, ContainsRegex("\nscale and zero point of activations +float/uint8 +[0-9]+ +scalar\n"));
   EXPECT_THAT(ran.out, ContainsRegex("input +image +float +\\[batch, 3, 16, 16\\]"));
+}
+
+TEST(Reports, CoverageCountsMultiplyAddsAndConversions) {
+  const Ran ran = Rulerun({"coverage", "--level", "extended", "--platform", "x86-64-avx2", "--dim", "batch=2",
+                           SampleModel("convnet-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  // Conv 2*8*16*16 * 3*3*3, Conv 2*8*16*16 * 8*3*3, Gemm 2*4 * 8: all on int8.
+  EXPECT_THAT(ran.out, HasSubstr("406 k of 406 k multiply-adds (100 %)"));
+  // Q of the image, DQ and Q around the mean, DQ of the result: (1536 + 1024 + 16 + 8) elements, 5 bytes each.
+  EXPECT_THAT(ran.out, HasSubstr("Between int8 and float: 4 conversions of activations, 12.9 kB read and written"));
+  EXPECT_THAT(Rulerun({"coverage", SampleModel("convnet-qdq.onnx")}).out, HasSubstr("--dim NAME=SIZE gives a size"));
+}
+
+TEST(Reports, CoverageByRuleTellsHowConditionsCameOut) {
+  const Ran ran = Rulerun(
+      {"coverage", "--level", "extended", "--platform", "arm64", "--by-rule", SampleModel("refusals-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("Conv +replace +1 +[^ ]*qdq.yaml:[0-9:]+ +refused conv_wrong_bias\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("Conv +1 +[^ ]*qdq.yaml:[0-9:]+ +if: .*close: "));
+  EXPECT_THAT(ran.out, HasSubstr("Not as the group says: Add (replace): float 1 time, Conv (replace): float 1 time"));
+}
+
+TEST(Reports, SeveralModelsAreAddedUp) {
+  const Ran ran = Rulerun({"coverage", "--level", "extended", "--platform", "x86-64-avx2", "--jobs", "2",
+                           SampleModel("refusals-qdq.onnx"), SampleModel("convnet-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("operators +on int8 +multiply-adds +conversions +faults +model\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nConv +replace +3 +2 +1 "));
+  EXPECT_THAT(ran.out, HasSubstr("8 of 11 operators run on int8 (72.7 %)"));
+}
+
+TEST(Reports, ThresholdsDecideTheExitCode) {
+  const std::string model = SampleModel("refusals-qdq.onnx");
+  const auto run = [&](const std::string& flag, const std::string& value) {
+    return Rulerun(
+        {"coverage", "--level", "extended", "--platform", "x86-64-avx2", "--dim", "batch=1", flag, value, model});
+  };
+  EXPECT_EQ(run("--min-int8", "0.6").exit_code, 0);
+  const Ran few = run("--min-int8", "0.9");
+  EXPECT_EQ(few.exit_code, 1);
+  EXPECT_THAT(few.err, HasSubstr("60 % of the operators run on int8, --min-int8 wants at least 90 %"));
+  EXPECT_EQ(run("--min-macs", "0.5").exit_code, 1);  // the one Conv stays float
+  const Ran unknown = Rulerun({"coverage", "--min-macs", "0.5", model});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("--min-macs cannot be checked"));
+  EXPECT_EQ(run("--fail-level", "error").exit_code, 0);
+  EXPECT_EQ(run("--fail-level", "warning").exit_code, 1);
+  EXPECT_EQ(run("--fail-level", "none").exit_code, 0);
+  EXPECT_EQ(run("--fail-level", "grave").exit_code, 2);
+  EXPECT_EQ(run("--min-int8", "1.5").exit_code, 2);
+}
+
+TEST(Reports, GitHubAnnotationsAreOneLineEach) {
+  const Ran ran = Rulerun({"coverage", "--level", "extended", "--platform", "arm64", "--github",
+                           SampleModel("refusals-qdq.onnx"), SampleModel("hostile-names.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("\n::warning file=.*rules/ort130/qdq.yaml,line=[0-9]+,col=[0-9]+,title=refused/"
+                                     "Conv/close::.*'conv_wrong_bias' \\(Conv\\) stays float: "));
+  EXPECT_THAT(ran.out, ContainsRegex("\n::notice file=[^\n]*title=unsupported/Elu::"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("::notice file=,")));
+}
+
+TEST(Reports, ExplainTellsWhatToChangeAndWhatWouldFollow) {
+  const Ran ran = Rulerun({"explain", "--level", "extended", "--platform", "arm64", "--node", "conv_wrong_bias",
+                           SampleModel("refusals-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("What becomes of it:\n  every platform\n    every level  stays float"));
+  EXPECT_THAT(ran.out, ContainsRegex("rule 'Conv' \\(replace\\) refused, close: .* 4 times that"));
+  EXPECT_THAT(ran.out, ContainsRegex("To change: set 'conv_bias_scale' \\(b.scale\\) to implied = Mul"));
+  EXPECT_THAT(ran.out, HasSubstr("Then the rule fires and makes QLinearConv."));
+}
+
+TEST(Reports, ExplainSpansLevelsAndPlatforms) {
+  const Ran ran = Rulerun({"explain", "--platform", "arm64", "--node", "conv1", SampleModel("convnet-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("  every platform\n"
+                                 "    disabled, basic  stays float: Conv\n"
+                                 "    extended         int8: QLinearConv, by 'Conv'\n"
+                                 "    layout, all      int8: com.microsoft.QLinearConv, by 'Conv'\n"));
+}
+
+TEST(Reports, ExplainFollowsNodesThatRulesMade) {
+  const Ran ran = Rulerun({"explain", "--platform", "arm64", "--level", "disabled", "--node", "relu1_dq/duplicated",
+                           SampleModel("convnet-qdq.onnx")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("is no node of the original model"), HasSubstr("made from 'relu1_dq' by pass")));
 }
 
 TEST(Reports, FolderGoesOnAfterABadModel) {

@@ -72,8 +72,8 @@ TEST(Fates, OneOfEach) {
   EXPECT_EQ(covered->Of("stay").fate, Fate::kFloat);
   EXPECT_EQ(covered->Of("stay").reason.kind, Reason::Kind::kUnsupported);
   EXPECT_THAT(covered->Of("stay").reason.message, HasSubstr("Elu"));
-  EXPECT_EQ(covered->coverage.int8, 2);
-  EXPECT_EQ(covered->coverage.in_float, 1);
+  EXPECT_EQ(covered->coverage.nodes.int8, 2);
+  EXPECT_EQ(covered->coverage.nodes.in_float, 1);
 }
 
 TEST(Fates, BelowTheLevelOfTheRulesTheyStayFloat) {
@@ -99,17 +99,18 @@ TEST(Fates, ARefusalNamesTheCheckThatCameFurthest) {
 TEST(Fates, FloatModelsAreNotQuantized) {
   const auto covered = Cover("g (float[4] x) => (float[4] y) { [sig] y = Sigmoid(x) }");
   EXPECT_EQ(covered->Of("sig").reason.kind, Reason::Kind::kNotQuantized);
-  EXPECT_DOUBLE_EQ(covered->coverage.Int8Share(), 0.0);
+  EXPECT_DOUBLE_EQ(covered->coverage.nodes.Value(), 0.0);
 }
 
 TEST(Explain, FollowsFromEitherName) {
   const auto covered = Cover(kUnits);
-  const auto explained = Explain(covered->coverage.fates, covered->trace, "sig");
-  ASSERT_EQ(explained.size(), 1U);
+  const Fates& fates = covered->coverage.fates;
+  const Explained explained = Explain(fates, covered->trace, Rules(), nullptr, "sig");
+  ASSERT_EQ(explained.nodes.size(), 1U);
   std::vector<std::string> said;
-  for (const ExplainStep& step : explained.front().steps) said.push_back(Describe(*step.entry));
+  for (const ExplainStep& step : explained.nodes.front().fired) said.push_back(Describe(*step.entry));
   EXPECT_THAT(said, Contains(HasSubstr("fired")));
-  EXPECT_TRUE(Explain(covered->coverage.fates, covered->trace, "no such node").empty());
+  EXPECT_TRUE(Explain(fates, covered->trace, Rules(), nullptr, "no such node").nodes.empty());
 }
 
 TEST(Constants, ByRole) {

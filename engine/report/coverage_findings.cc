@@ -1,4 +1,4 @@
-#include "engine/report/findings.h"
+#include "engine/report/coverage_findings.h"
 
 #include <charconv>
 
@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::string_view kNumbers = "wrong-numbers";  // the one effect of a fault that does not stop the model
 
-Finding OfFault(const FaultHit& hit, const std::string& model) {
-  Finding finding;
-  finding.severity = hit.effect == kNumbers ? Severity::kWarning : Severity::kError;
+CoverageFinding OfFault(const FaultHit& hit, const std::string& model) {
+  CoverageFinding finding;
+  finding.gravity = hit.effect == kNumbers ? Gravity::kWarning : Gravity::kError;
   finding.id = "fault/" + hit.id;
   finding.title = "Known fault " + hit.id + " of what rule '" + hit.rule + "' does: " + hit.effect + ", " + hit.note;
   finding.message =
@@ -24,31 +24,31 @@ Finding OfFault(const FaultHit& hit, const std::string& model) {
   return finding;
 }
 
-std::optional<Finding> OfNode(const NodeFate& fate, const std::string& model) {
+std::optional<CoverageFinding> OfNode(const NodeFate& fate, const std::string& model) {
   if (fate.fate != Fate::kFloat) return std::nullopt;
   const Reason& reason = fate.reason;
-  Finding finding;
+  CoverageFinding finding;
   finding.model = model;
   finding.node = fate.node.name;
   finding.op = fate.node.op;
   finding.place = reason.place;
   finding.message = "'" + fate.node.name + "' (" + fate.node.op + ") stays float: " + reason.Text();
   if (reason.kind == Reason::Kind::kRefused) {
-    finding.severity = Severity::kWarning;
+    finding.gravity = Gravity::kWarning;
     finding.id = "refused/" + reason.rule + "/" + reason.check;
     finding.title = "Rule '" + reason.rule + "' refused: its condition '" + reason.check + "' does not hold";
     return finding;
   }
   if (reason.kind != Reason::Kind::kUnsupported) return std::nullopt;
-  finding.severity = Severity::kNote;
+  finding.gravity = Gravity::kNote;
   finding.id = "unsupported/" + fate.node.op;
   finding.title = fate.node.op + " has no int8 form: " + reason.message;
   return finding;
 }
 
-Finding OfFailure(const FailedModel& failed) {
-  Finding finding;
-  finding.severity = Severity::kError;
+CoverageFinding OfFailure(const FailedModel& failed) {
+  CoverageFinding finding;
+  finding.gravity = Gravity::kError;
   finding.id = "model";
   finding.title = "The model cannot be read, or ONNX Runtime refuses it";
   const Error& error = failed.error;
@@ -97,27 +97,27 @@ std::string Escaped(std::string_view text, bool property) {
 
 }  // namespace
 
-std::string_view Name(Severity severity) {
-  switch (severity) {
-    case Severity::kNote:
+std::string_view Name(Gravity gravity) {
+  switch (gravity) {
+    case Gravity::kNote:
       return "note";
-    case Severity::kWarning:
+    case Gravity::kWarning:
       return "warning";
-    case Severity::kError:
+    case Gravity::kError:
       return "error";
   }
   return "";
 }
 
-std::optional<Severity> ParseSeverity(std::string_view text) {
-  for (const Severity severity : {Severity::kNote, Severity::kWarning, Severity::kError}) {
-    if (Name(severity) == text) return severity;
+std::optional<Gravity> ParseGravity(std::string_view text) {
+  for (const Gravity gravity : {Gravity::kNote, Gravity::kWarning, Gravity::kError}) {
+    if (Name(gravity) == text) return gravity;
   }
   return std::nullopt;
 }
 
-std::vector<Finding> FindingsOf(const CoverageRun& run) {
-  std::vector<Finding> findings;
+std::vector<CoverageFinding> FindingsOf(const CoverageRun& run) {
+  std::vector<CoverageFinding> findings;
   for (const FailedModel& failed : run.failed) findings.push_back(OfFailure(failed));
   for (const Coverage& report : run.reports) {
     for (const FaultHit& hit : report.faults) findings.push_back(OfFault(hit, report.model));
@@ -141,10 +141,10 @@ FilePlace ParsePlace(const std::string& place, const std::string& folder) {
   return parsed;
 }
 
-std::string ToGitHub(const std::vector<Finding>& findings, const std::string& folder) {
+std::string ToGitHub(const std::vector<CoverageFinding>& findings, const std::string& folder) {
   std::string text;
-  for (const Finding& finding : findings) {
-    const std::string_view command = finding.severity == Severity::kNote ? "notice" : Name(finding.severity);
+  for (const CoverageFinding& finding : findings) {
+    const std::string_view command = finding.gravity == Gravity::kNote ? "notice" : Name(finding.gravity);
     const FilePlace place = ParsePlace(finding.place.empty() ? finding.model : finding.place, folder);
     text += "::" + std::string(command) + " file=" + Escaped(place.path, true);
     if (place.line > 0) text += ",line=" + std::to_string(place.line);

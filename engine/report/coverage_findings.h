@@ -1,6 +1,6 @@
 // What a coverage run found, one by one, in the forms that other tools read: SARIF, annotations of GitHub.
-#ifndef RULERUN_ENGINE_REPORT_FINDINGS_H_
-#define RULERUN_ENGINE_REPORT_FINDINGS_H_
+#ifndef RULERUN_ENGINE_REPORT_COVERAGE_FINDINGS_H_
+#define RULERUN_ENGINE_REPORT_COVERAGE_FINDINGS_H_
 
 #include <optional>
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace rulerun {
 
-enum class Severity {
+enum class Gravity {
   kNote,     // an operator that the rule set lists as unsupported
   kWarning,  // a rule refused; a known fault that makes numbers wrong
   kError,    // a known fault that stops the model; a model that cannot be reported on
 };
-std::string_view Name(Severity severity);  // "note", "warning", "error", as in SARIF
-std::optional<Severity> ParseSeverity(std::string_view text);
+std::string_view Name(Gravity gravity);  // "note", "warning", "error", as in SARIF
+std::optional<Gravity> ParseGravity(std::string_view text);
 
-struct Finding {
-  Severity severity = Severity::kNote;
+struct CoverageFinding {
+  Gravity gravity = Gravity::kNote;
   std::string id;       // "refused/Conv/close", "unsupported/Elu", "fault/C72", "model"
   std::string title;    // the same for every finding of this id, in a sentence
   std::string message;  // a sentence about this one
@@ -32,7 +32,7 @@ struct Finding {
 };
 
 // By model, faults first, then nodes in the order of the model.
-std::vector<Finding> FindingsOf(const CoverageRun& run);
+std::vector<CoverageFinding> FindingsOf(const CoverageRun& run);
 
 // A file in a place, and a URI for it: relative to `folder` where it lies below, else absolute.
 struct FilePlace {
@@ -43,11 +43,12 @@ struct FilePlace {
 FilePlace ParsePlace(const std::string& place, const std::string& folder);
 
 // SARIF 2.1.0. Paths below `folder` are written relative to it.
-std::string ToSarif(const std::vector<Finding>& findings, const std::string& version, const std::string& folder);
+std::string ToSarif(const std::vector<CoverageFinding>& findings, const std::string& version,
+                    const std::string& folder);
 
 // Lines that GitHub Actions shows beside the code: "::warning file=rules/x.yaml,line=3,...::message".
-std::string ToGitHub(const std::vector<Finding>& findings, const std::string& folder);
+std::string ToGitHub(const std::vector<CoverageFinding>& findings, const std::string& folder);
 
 }  // namespace rulerun
 
-#endif  // RULERUN_ENGINE_REPORT_FINDINGS_H_
+#endif  // RULERUN_ENGINE_REPORT_COVERAGE_FINDINGS_H_
