@@ -84,7 +84,9 @@ class NodeLister {
       const std::string name = OriginOf(*node);
       nodes_.push_back({name, node->Op(), IsFloating(graph, *node), IsQuantizer(rules_, node->Op()), inside,
                         MacsOf(graph, *node, rules_.schemas, macs_)});
-      const std::string below = inside.empty() ? name : inside + "/" + name;
+      std::string below = inside;
+      if (!inside.empty()) below += '/';
+      below += name;
       for (const Graph* subgraph : graph.Subgraphs(*node)) Add(*subgraph, below);
     }
   }

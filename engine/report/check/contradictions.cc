@@ -190,7 +190,9 @@ class Facts {
       if (!number) continue;
       Range range = to_range(*number);
       range.where = condition.where;
-      if (auto conflict = Narrow(known[name], range, what + " of '" + name + "'")) return conflict;
+      std::string of = what;
+      of.append(" of '").append(name).append("'");
+      if (auto conflict = Narrow(known[name], range, of)) return conflict;
     }
     return std::nullopt;
   }

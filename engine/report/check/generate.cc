@@ -281,7 +281,7 @@ class Generator {
 
   std::string OperandOf(const OperandPattern& operand, const OpSchema* schema, size_t slot) {
     if (operand.kind == OperandPattern::Kind::kNumber) {
-      const std::string name = "number" + std::to_string(++fresh_);
+      std::string name = "number" + std::to_string(++fresh_);
       constants_.push_back("float " + name + " = {" + FormatDouble(operand.number) + "}");
       return name;
     }
@@ -292,7 +292,7 @@ class Generator {
       return Outer(name, operand.type);
     }
     if (operand.kind != OperandPattern::Kind::kDequantized) return Outer(operand.name, operand.type);
-    const std::string real = Identifier(operand.name) + "_real";
+    std::string real = Identifier(operand.name) + "_real";
     nodes_.push_back(real + " = " + rules_.vocabulary.op_sets.at("DQ").front() + "(" +
                      Outer(operand.name, operand.type) + ", " + Parameters(operand.name) + ")");
     return real;
@@ -328,7 +328,7 @@ class Generator {
       name = Resolved(specs_[name].same_as);
     }
     const Spec& spec = specs_[name];
-    const std::string identifier = Identifier(name);
+    std::string identifier = Identifier(name);
     const bool made = std::any_of(lines_.begin(), lines_.end(), [&](const Statement& line) {
       return CallOf(line) != nullptr && std::any_of(line.outputs.begin(), line.outputs.end(),
                                                     [&](const OutputPattern& output) { return output.name == name; });
@@ -391,7 +391,10 @@ class Generator {
       }
     }
     std::vector<std::string> parts;
-    for (const auto& [name, value] : values) parts.push_back(name + " = " + value);
+    for (const auto& [name, value] : values) {
+      parts.push_back(name);
+      parts.back().append(" = ").append(value);
+    }
     return parts.empty() ? "" : "<" + Join(parts, ", ") + ">";
   }
 
