@@ -109,8 +109,10 @@ bool MeetsShares(const CoverageRun& run, const CoverageOptions& options) {
     const auto check = [&](const Share& share, double wanted, const std::string& flag, const std::string& what) {
       if (share.Value() >= wanted) return;
       all = false;
-      PrintWarning(report.model + ": " + Percent(share.Value()) + " of the " + what + " run on int8, " + flag +
-                   " wants at least " + Percent(wanted));
+      std::string text = report.model;
+      text.append(": ").append(Percent(share.Value())).append(" of the ").append(what).append(" run on int8, ");
+      text.append(flag).append(" wants at least ").append(Percent(wanted));
+      PrintWarning(text);
     };
     check(report.nodes, options.min_int8, "--min-int8", "operators");
     if (options.min_macs > 0 && report.macs.unknown > 0) {
