@@ -63,10 +63,6 @@ void PrintError(const Error& error) { Complain(ErrorText(error)); }
 
 void PrintWarning(std::string_view text) { Complain("rulerun: warning: " + std::string(text) + "\n"); }
 
-std::string Plural(size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 int ExitCode(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kUsage:

@@ -2,6 +2,7 @@
 #ifndef RULERUN_CLI_CONSOLE_H_
 #define RULERUN_CLI_CONSOLE_H_
 
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -20,7 +21,9 @@ void PrintError(const Error& error);
 void PrintWarning(std::string_view text);
 
 // "1 rule", "2 rules".
-std::string Plural(size_t count, const std::string& what);
+std::string Plural(std::integral auto count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
 
 int ExitCode(ErrorKind kind);
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "cli/console.h"
 #include "cli/table.h"
 #include "engine/base/text.h"
 
@@ -17,10 +18,6 @@ constexpr size_t kMostRules = 12;  // likewise, --by-rule
 constexpr size_t kMostPlaces = 3;  // nodes beside a rule
 
 std::string CountText(int count) { return count == 0 ? "" : std::to_string(count); }
-
-std::string Plural(int64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 // "1.23 M"
 std::string Scaled(int64_t number) {

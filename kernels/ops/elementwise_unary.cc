@@ -65,26 +65,11 @@ struct FourAtATime {
   static float Cos(float x) { return PlainCos(x); }
 };
 struct Library {
-  template <typename T>
-  static T Exp(T x) {
-    return std::exp(x);
-  }
-  template <typename T>
-  static T Log(T x) {
-    return std::log(x);
-  }
-  template <typename T>
-  static T Log1p(T x) {
-    return std::log1p(x);
-  }
-  template <typename T>
-  static T Sin(T x) {
-    return std::sin(x);
-  }
-  template <typename T>
-  static T Cos(T x) {
-    return std::cos(x);
-  }
+  static auto Exp(auto x) { return std::exp(x); }
+  static auto Log(auto x) { return std::log(x); }
+  static auto Log1p(auto x) { return std::log1p(x); }
+  static auto Sin(auto x) { return std::sin(x); }
+  static auto Cos(auto x) { return std::cos(x); }
 };
 
 // f: (math, T x) -> T, for both kinds of math above.

@@ -7,19 +7,13 @@
 #include "engine/graph/load.h"
 #include "engine/report/coverage_findings.h"
 #include "engine/report/outcomes.h"
+#include "tests/engine/report/report_test_util.h"
 
 namespace rulerun {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-const RuleSet& Rules() {
-  static const auto& rules =
-      *new Result<std::shared_ptr<const RuleSet>>(ReadRuleSet(std::string(RULERUN_SOURCE_DIR) + "/rules/ort130.yaml"));
-  EXPECT_TRUE(rules.ok()) << ToString(rules.error());
-  return **rules;
-}
 
 Model Parsed(const std::string& text) {
   auto model = ParseModelText(text, {{"", 21}}, Rules().schemas);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "engine/graph/load.h"
+#include "tests/engine/report/report_test_util.h"
 
 namespace rulerun {
 namespace {
@@ -15,13 +16,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-const RuleSet& Rules() {
-  static const auto& rules =
-      *new Result<std::shared_ptr<const RuleSet>>(ReadRuleSet(std::string(RULERUN_SOURCE_DIR) + "/rules/ort130.yaml"));
-  EXPECT_TRUE(rules.ok()) << ToString(rules.error());
-  return **rules;
-}
 
 Target TargetOf(const std::string& platform, Level level = Level::kExtended) {
   return *MakeTarget(Rules(), platform, level);

@@ -7,6 +7,7 @@
 #include "engine/report/coverage.h"
 #include "engine/report/explain.h"
 #include "engine/ruleset/yaml.h"
+#include "tests/engine/report/report_test_util.h"
 
 namespace rulerun {
 namespace {
@@ -14,12 +15,6 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::string kRoot = RULERUN_SOURCE_DIR;
-
-const RuleSet& Rules() {
-  static const auto& rules = *new Result<std::shared_ptr<const RuleSet>>(ReadRuleSet(kRoot + "/rules/ort130.yaml"));
-  EXPECT_TRUE(rules.ok()) << ToString(rules.error());
-  return **rules;
-}
 
 std::string TextOf(const Yaml& yaml, const std::string& key, const std::string& otherwise = "") {
   const Yaml* value = yaml.Get(key);

@@ -6,6 +6,7 @@
 
 #include "engine/graph/load.h"
 #include "engine/report/fates.h"
+#include "tests/engine/report/report_test_util.h"
 
 namespace rulerun {
 namespace {
@@ -13,12 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::string kRoot = RULERUN_SOURCE_DIR;
-
-const RuleSet& Rules() {
-  static const auto& rules = *new Result<std::shared_ptr<const RuleSet>>(ReadRuleSet(kRoot + "/rules/ort130.yaml"));
-  EXPECT_TRUE(rules.ok()) << ToString(rules.error());
-  return **rules;
-}
 
 // Of the last node of a model, by the shipped table.
 std::optional<int64_t> Macs(const std::string& text) {

@@ -10,19 +10,13 @@
 #include "engine/report/coverage.h"
 #include "engine/report/explain.h"
 #include "engine/report/rule_list.h"
+#include "tests/engine/report/report_test_util.h"
 
 namespace rulerun {
 namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
-
-const RuleSet& Rules() {
-  static const auto& rules =
-      *new Result<std::shared_ptr<const RuleSet>>(ReadRuleSet(std::string(RULERUN_SOURCE_DIR) + "/rules/ort130.yaml"));
-  EXPECT_TRUE(rules.ok()) << ToString(rules.error());
-  return **rules;
-}
 
 struct Covered {
   Coverage coverage;

@@ -16,6 +16,7 @@
 #include "engine/report/draw/focus.h"
 #include "engine/report/draw/html.h"
 #include "engine/report/draw/measure.h"
+#include "tests/engine/report/report_test_util.h"
 
 namespace rulerun {
 namespace {
@@ -23,13 +24,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const RuleSet& Rules() {
-  static const auto& rules =
-      *new Result<std::shared_ptr<const RuleSet>>(ReadRuleSet(std::string(RULERUN_SOURCE_DIR) + "/rules/ort130.yaml"));
-  EXPECT_TRUE(rules.ok()) << ToString(rules.error());
-  return **rules;
-}
 
 struct Drawn {
   Drawing before;
