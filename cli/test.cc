@@ -57,7 +57,7 @@ std::string Missing(const RuleCoverage& coverage, bool all) {
       if (!item.Missing(side)) continue;
       if (++count > kShownMissing && !all) continue;
       text += item.where.ToString() + ": " + Tag("note", side ? Code::kNeverHolds : Code::kNeverRefuses) + ": " +
-              (item.rule.empty() ? "" : "rule '" + item.rule + "', ") + item.what + ": never seen to " +
+              (item.rule().empty() ? "" : "rule '" + item.rule() + "', ") + item.what + ": never seen to " +
               (side ? "hold" : "refuse") + "\n";
     }
   }

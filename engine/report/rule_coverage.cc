@@ -19,14 +19,28 @@ RuleCoverage::RuleCoverage(const RuleSet& rules) {
   }
 }
 
+bool CoverItem::IsOf(const std::string& rule) const {
+  return std::find(rules.begin(), rules.end(), rule) != rules.end();
+}
+
+size_t RuleCoverage::Add(const CoverItem& item) {
+  const auto [text, fresh] =
+      texts_.emplace(item.where.ToString() + "\n" + item.check + "\n" + item.what, items_.size());
+  if (fresh) {
+    items_.push_back(item);
+  } else if (!item.rules.empty() && !items_[text->second].IsOf(item.rule())) {
+    items_[text->second].rules.push_back(item.rule());
+  }
+  return text->second;
+}
+
 void RuleCoverage::AddConditions(const CoverItem& base, const Conditions& conditions) {
   for (const Condition& condition : conditions) {
     CoverItem item = base;
     item.check = condition.predicate->name;
     item.what = ConditionText(condition);
     item.where = condition.where;
-    conditions_[&condition] = items_.size();
-    items_.push_back(std::move(item));
+    conditions_[&condition] = Add(item);
     // What stands alone in a `not` is seen with it.
     const bool same = condition.predicate->args == ArgKind::kConditions && condition.groups[0].size() == 1;
     if (same && condition.groups[0][0].groups.empty()) continue;
@@ -35,31 +49,29 @@ void RuleCoverage::AddConditions(const CoverItem& base, const Conditions& condit
 }
 
 void RuleCoverage::AddRule(const RuleSet& rules, const RuleFile& file, const Rule& rule) {
-  const size_t first_item = items_.size();
   CoverItem base;
   base.file = file.path;
-  base.rule = rule.name;
+  base.rules = {rule.name};
   for (const StructureCheck& check : StructureChecks(rules, file, rule)) {
-    structures_[Key(file.path, rule.name)].push_back({items_.size(), check.exact, rule.group, false});
     CoverItem item = base;
     item.check = check.check;
     item.what = check.what;
     item.where = check.where;
-    items_.push_back(std::move(item));
+    structures_[Key(file.path, rule.name)].push_back({Add(item), check.exact, rule.group, false});
   }
   AddConditions(base, rule.conditions);
   for (const auto& [flag, conditions] : rule.flags) AddConditions(base, conditions);
   for (const Case& one : rule.cases) AddConditions(base, one.conditions);
-  AddExcuses(rule, first_item);
+  AddExcuses(rule);
 }
 
-void RuleCoverage::AddExcuses(const Rule& rule, size_t first_item) {
+void RuleCoverage::AddExcuses(const Rule& rule) {
   const Yaml* excuses = rule.yaml.Get("uncovered");
   if (excuses == nullptr) return;
   for (size_t i = 0; i < excuses->entries.size(); ++i) {
     const auto& [what, why] = excuses->entries[i];
-    for (size_t item = first_item; item < items_.size(); ++item) {
-      if (items_[item].what == what) items_[item].excused = why.scalar;
+    for (CoverItem& item : items_) {
+      if (item.IsOf(rule.name) && item.what == what) item.excused = why.scalar;
     }
     excuses_.push_back({rule.name, what, excuses->key_places[i]});
   }
@@ -69,7 +81,7 @@ std::vector<IdleExcuse> RuleCoverage::IdleExcuses() const {
   std::vector<IdleExcuse> idle;
   for (const IdleExcuse& excuse : excuses_) {
     const bool needed = std::any_of(items_.begin(), items_.end(), [&](const CoverItem& item) {
-      return item.rule == excuse.rule && item.what == excuse.what && !(item.seen_true && item.seen_false);
+      return item.IsOf(excuse.rule) && item.what == excuse.what && !(item.seen_true && item.seen_false);
     });
     if (!needed) idle.push_back(excuse);
   }
@@ -78,13 +90,12 @@ std::vector<IdleExcuse> RuleCoverage::IdleExcuses() const {
 
 void RuleCoverage::AddGroup(const RuleFile& file, Group group) {
   for (const StructureCheck& check : UnitChecks(file, group)) {
-    structures_[Key(file.path, "")].push_back({items_.size(), check.exact, group, true});
     CoverItem item;
     item.file = file.path;
     item.check = check.check;
     item.what = check.what + " (group " + std::string(Name(group)) + ")";
     item.where = check.where;
-    items_.push_back(std::move(item));
+    structures_[Key(file.path, "")].push_back({Add(item), check.exact, group, true});
   }
 }
 
@@ -130,7 +141,7 @@ CoverageSum RuleCoverage::Sum() const {
 }
 
 void RuleCoverage::Keep(const std::string& rule) {
-  std::erase_if(items_, [&](const CoverItem& item) { return item.rule != rule; });
+  std::erase_if(items_, [&](const CoverItem& item) { return !item.IsOf(rule); });
   std::erase_if(excuses_, [&](const IdleExcuse& excuse) { return excuse.rule != rule; });
   conditions_.clear();  // they refer to items by number
   structures_.clear();

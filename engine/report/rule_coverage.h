@@ -12,17 +12,22 @@
 
 namespace rulerun {
 
-// A condition of a rule, one inside `any`, `not` or `if` too, or a check of its text that can refuse.
+// A condition of a rule, one inside `any`, `not` or `if` too, or a check of its text that can refuse. What several
+// rules have from one text (`like:`, a YAML anchor) is one item: it is written once, and a test of any of them shows
+// it.
 struct CoverItem {
   std::string file;
-  std::string rule;   // "" for what the units of a group have in common
-  std::string check;  // predicate or built-in check
-  std::string what;   // "constant [W, b]", "shape of 'W'"
+  std::vector<std::string> rules;  // those that ask it; none: what the units of a group have in common
+  std::string check;               // predicate or built-in check
+  std::string what;                // "constant [W, b]", "shape of 'W'"
   Location where;
   bool seen_true = false;
   bool seen_false = false;
   std::string excused;  // why a side may be missing (`uncovered:` of the rule)
 
+  // The rule that it is written in, "" for a group's.
+  std::string rule() const { return rules.empty() ? "" : rules.front(); }
+  bool IsOf(const std::string& rule) const;
   bool Missing(bool side) const { return excused.empty() && !(side ? seen_true : seen_false); }
 };
 
@@ -63,12 +68,15 @@ class RuleCoverage {
     Group group;
     bool of_group;
   };
+  // The number of the item, a new one unless this text has one already.
+  size_t Add(const CoverItem& item);
   void AddConditions(const CoverItem& base, const Conditions& conditions);
   void AddRule(const RuleSet& rules, const RuleFile& file, const Rule& rule);
-  void AddExcuses(const Rule& rule, size_t first_item);
+  void AddExcuses(const Rule& rule);
   void AddGroup(const RuleFile& file, Group group);
 
   std::vector<CoverItem> items_;
+  std::map<std::string, size_t> texts_;  // by place and words
   std::vector<IdleExcuse> excuses_;
   std::map<const Condition*, size_t> conditions_;
   std::map<std::string, std::vector<Structure>> structures_;  // by file and rule, or file alone

@@ -162,7 +162,7 @@ nlohmann::ordered_json ToJson(const RuleCoverage& coverage) {
       if (!item.Missing(side)) continue;
       missing.push_back({{"code", Name(side ? Code::kNeverHolds : Code::kNeverRefuses)},
                          {"file", item.file},
-                         {"rule", item.rule},
+                         {"rule", item.rule()},
                          {"check", item.check},
                          {"what", item.what},
                          {"never", side},
@@ -173,7 +173,7 @@ nlohmann::ordered_json ToJson(const RuleCoverage& coverage) {
   for (const CoverItem& item : coverage.items()) {
     if (item.excused.empty() || (item.seen_true && item.seen_false)) continue;
     excused.push_back({{"file", item.file},
-                       {"rule", item.rule},
+                       {"rule", item.rule()},
                        {"what", item.what},
                        {"why", item.excused},
                        {"place", item.where.ToString()}});
