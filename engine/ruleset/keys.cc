@@ -49,7 +49,7 @@ constexpr auto kOpsKeys = std::to_array<KeyInfo>({
 });
 
 constexpr auto kStageKeys = std::to_array<KeyInfo>({
-    {"rules", kText, "A file of rules."},
+    {"rules", kNames, "A file of rules; a list: their rules in one walk, as if they stood in the first."},
     {"pass", kText, "A named algorithm."},
     {"stages", kListOfMaps, "Stages run in order.", kOptional, "", KeyTable::kStage},
     {"table", kText, "The file with the table of the pass."},

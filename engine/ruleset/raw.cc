@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "engine/base/codes.h"
 #include "engine/base/text.h"
@@ -41,7 +40,7 @@ class RawReader {
       raw.manifest = *manifest;
     }
     raw.id = id;
-    ReadFiles(raw);
+    ReadStageFiles(raw, errors_);
     if (const Yaml* everywhere = manifest->Get("everywhere")) AddEverywhereOf(*everywhere, raw);
     if (errors_.size() == before && manifest->Get("extends") != nullptr && manifest->Get("rules") != nullptr) {
       ApplyEdits(*manifest->Get("rules"), raw, errors_);
@@ -105,34 +104,6 @@ class RawReader {
     return "";
   }
 
-  // Files that a new pipeline no longer names go.
-  void ReadFiles(RawRuleSet& raw) {
-    named_.clear();
-    if (const Yaml* pipeline = raw.manifest.Get("pipeline")) ReadFilesOf(*pipeline, raw);
-    std::erase_if(raw.files, [&](const auto& entry) { return named_.count(entry.first) == 0; });
-  }
-
-  void ReadFilesOf(const Yaml& stages, RawRuleSet& raw) {
-    for (const Yaml& stage : stages.items) {
-      if (const Yaml* inner = stage.Get("stages")) ReadFilesOf(*inner, raw);
-      const Yaml* named = stage.Get("rules");
-      if (named == nullptr || !named->IsScalar()) continue;
-      const std::string path = ResolvePath(*named);
-      named_.insert(path);
-      if (raw.files.count(path) > 0 || failed_.count(path) > 0) continue;
-      auto file = ReadYaml(path);
-      if (!file.ok()) {
-        errors_.Add(file.error().code, named->where, ToString(file.error()));
-        failed_.insert(path);
-        continue;
-      }
-      ResolveLikes(*file, errors_);
-      const bool taken = std::any_of(raw.files.begin(), raw.files.end(),
-                                     [&](const auto& entry) { return entry.second.key == named->scalar; });
-      raw.files[path] = {taken ? path : named->scalar, std::move(file).value()};
-    }
-  }
-
   void AddEverywhereOf(const Yaml& everywhere, RawRuleSet& raw) {
     if (CheckMap(everywhere, KeyTable::kEverywhere, errors_)) raw.everywhere.push_back(*everywhere.Get("where"));
   }
@@ -140,8 +111,6 @@ class RawReader {
   const std::vector<std::string>& search_;
   Diagnostics& errors_;
   std::vector<std::string> open_;  // manifests being read
-  std::set<std::string> named_;    // paths of files that the pipeline names
-  std::set<std::string> failed_;   // files that could not be read, told once
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace rulerun {
 struct RawFile {
   std::string key;  // as the manifest names it; the whole path where two manifests use one name for different files
   Yaml yaml;
+  std::vector<std::string> together;  // paths of the files that it was put together from, its own first
 };
 
 struct RawRuleSet {
@@ -29,6 +30,10 @@ struct RawRuleSet {
 // Reads the manifest in `path`, what it extends, and every rule file that the pipeline names. False where errors were
 // added.
 bool ReadRaw(const std::string& path, const std::vector<std::string>& search, RawRuleSet& raw, Diagnostics& errors);
+
+// stage_files.cc: reads the files that the pipeline names, those of one stage into one, and forgets those that it no
+// longer names. A stage goes by its first file afterwards.
+void ReadStageFiles(RawRuleSet& raw, Diagnostics& errors);
 
 // extends.cc: applies the changes listed under `rules` of a derived manifest.
 void ApplyEdits(const Yaml& edits, RawRuleSet& raw, Diagnostics& errors);

@@ -57,6 +57,19 @@ rules:
   fs::path folder_;
 };
 
+TEST_F(Extends, AStageMayNameSeveralFiles) {
+  Write("base/more.yaml", R"(
+types: {T: [float]}
+rules:
+  - {rule: Four, match: y = Exp(T x), replace: y = x}
+  - {rule: Five, like: Three}
+)");
+  Write("base.yaml", "ruleset: base\npipeline: [{rules: [base/a.yaml, base/more.yaml]}]\n");
+  const auto rules = Derive("rules: [{disable: Two}]\n");
+  ASSERT_NE(rules, nullptr);
+  EXPECT_EQ(Names(*rules), (std::vector<std::string>{"One", "Three", "Four", "Five"}));
+}
+
 TEST_F(Extends, NothingChangesNothing) {
   const auto rules = Derive("");
   ASSERT_NE(rules, nullptr);
