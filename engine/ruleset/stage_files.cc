@@ -78,8 +78,7 @@ class StageFiles {
     }
     const auto read = raw_.files.find(together.front());
     if (read == raw_.files.end() || together.size() == 1 || read->second.together == together) return;
-    errors_.Add(Code::kKeysConflict, named.where,
-                "a stage above names " + named.scalar + " with other files, or alone",
+    errors_.Add(Code::kKeysConflict, named.where, "a stage above names " + named.scalar + " with other files, or alone",
                 "name all its files where it stands first; later its name is enough");
   }
 
