@@ -6,7 +6,9 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/coverage_text.h"
+#include "cli/finding_options.h"
 #include "cli/models.h"
+#include "cli/percent.h"
 #include "cli/run_options.h"
 #include "cli/target_options.h"
 #include "engine/base/text.h"
@@ -31,12 +33,10 @@ struct CoverageOptions {
   int jobs = 0;  // 0: one per core
   CoverageTextOptions text;
   bool json = false;
-  bool github = false;
   std::string html;
-  std::string sarif;
+  FindingOptions findings;
   double min_int8 = 0;
   double min_macs = 0;
-  std::string fail_level = "none";
 };
 
 Result<MacTable> FindMacTable() {
@@ -126,35 +126,25 @@ bool MeetsShares(const CoverageRun& run, const CoverageOptions& options) {
   return all;
 }
 
-// The gravest finding is below the level that fails, or nothing fails.
-bool MeetsLevel(const std::vector<CoverageFinding>& findings, const std::string& fail_level) {
-  const auto level = ParseGravity(fail_level);
-  if (!level) return true;
-  const auto grave = std::count_if(findings.begin(), findings.end(),
-                                   [&](const CoverageFinding& one) { return one.gravity >= *level; });
+// Nothing is as grave as --fail-level says.
+bool MeetsLevel(const std::vector<Finding>& findings, const FindingOptions& options) {
+  const size_t grave = CountFailing(findings, options);
   if (grave == 0) return true;
-  PrintWarning(std::to_string(grave) + " findings of level " + fail_level + " or above, --fail-level " + fail_level +
-               " wants none");
+  PrintWarning(Plural(grave, "finding") + " of level " + options.fail_level + " or above, --fail-level " +
+               options.fail_level + " wants none");
   return false;
 }
 
-std::string WorkingFolder() {
-  std::error_code error;
-  return std::filesystem::current_path(error).string();
-}
-
-Status Write(const CoveredAll& outcome, const std::vector<CoverageFinding>& findings, const CoverageOptions& options) {
+Status Write(const CoveredAll& outcome, const std::vector<Finding>& findings, const CoverageOptions& options) {
   const CoverageRun& run = outcome.run;
   if (!options.html.empty()) {
     RULERUN_RETURN_IF_ERROR(WriteFile(options.html, ToHtml(run, outcome.pictures, PageStyle())));
   }
-  if (!options.sarif.empty()) {
-    RULERUN_RETURN_IF_ERROR(WriteFile(options.sarif, ToSarif(findings, RULERUN_VERSION, WorkingFolder())));
-  }
+  RULERUN_RETURN_IF_ERROR(WriteSarif(findings, options.findings));
   CoverageTextOptions text = options.text;
   text.width = TerminalWidth();
   RULERUN_RETURN_IF_ERROR(Print(options.json ? ToJson(run) : CoverageText(run, text)));
-  return options.github ? Print(ToGitHub(findings, WorkingFolder())) : Status();
+  return PrintGitHub(findings, options.findings);
 }
 
 Result<int> Cover(const CoverageOptions& options) {
@@ -168,11 +158,11 @@ Result<int> Cover(const CoverageOptions& options) {
   const CoverageRun& run = outcome.run;
   progress.Done();
   if (paths.size() == 1 && !run.failed.empty()) return run.failed.front().error;
-  const std::vector<CoverageFinding> findings = FindingsOf(run);
+  const std::vector<Finding> findings = FindingsOf(run);
   RULERUN_RETURN_IF_ERROR(Write(outcome, findings, options));
   for (const FailedModel& failed : run.failed) PrintError(failed.error);
   const bool enough = MeetsShares(run, options);
-  const bool below = MeetsLevel(findings, options.fail_level);
+  const bool below = MeetsLevel(findings, options.findings);
   if (!run.failed.empty()) return ExitCode(run.failed.front().error.kind());
   return enough && below ? 0 : 1;
 }
@@ -197,10 +187,6 @@ Result<int> ParseAndCover(const std::string& name, const Arguments& arguments) {
   app->add_option("--html", options.html, "Also write a page for browsers, one file")
       ->option_text("FILE")
       ->group(kOutput);
-  app->add_option("--sarif", options.sarif, "Also write the findings as SARIF 2.1.0")
-      ->option_text("FILE")
-      ->group(kOutput);
-  app->add_flag("--github", options.github, "Also print the findings as annotations of GitHub Actions")->group(kOutput);
   app->add_option("--min-int8", options.min_int8, "Exit status 1 where fewer of a model's operators run on int8: 0.9")
       ->option_text("SHARE")
       ->check(CLI::Range(0.0, 1.0))
@@ -209,12 +195,8 @@ Result<int> ParseAndCover(const std::string& name, const Arguments& arguments) {
       ->option_text("SHARE")
       ->check(CLI::Range(0.0, 1.0))
       ->group(kGate);
-  app->add_option("--fail-level", options.fail_level,
-                  "Exit status 1 where a finding is as grave: note (unsupported), warning (refused, wrong numbers), "
-                  "error (faults that stop the model), none [none]")
-      ->option_text("LEVEL")
-      ->check(CLI::IsMember({"none", "note", "warning", "error"}))
-      ->group(kGate);
+  AddFindingOptions(*app, options.findings, "none",
+                    "note (unsupported), warning (refused, wrong numbers), error (faults that stop the model)");
   AddTargetOptions(*app, options.target);
   RULERUN_ASSIGN(const bool go_on, Parse(*app, arguments));
   if (!go_on) return 0;

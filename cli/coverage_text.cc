@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/console.h"
+#include "cli/percent.h"
 #include "cli/table.h"
 #include "engine/base/text.h"
 
@@ -273,13 +274,6 @@ std::string Totals(const CoverageRun& run, const CoverageTextOptions& options) {
 }
 
 }  // namespace
-
-std::string Percent(double share) {
-  const double tenths = std::floor(1000.0 * share);
-  const auto whole = static_cast<int>(tenths / 10);
-  const auto rest = static_cast<int>(tenths) % 10;
-  return std::to_string(whole) + (rest == 0 ? "" : "." + std::to_string(rest)) + " %";
-}
 
 std::string CoverageText(const CoverageRun& run, const CoverageTextOptions& options) {
   const bool one = run.reports.size() == 1 && run.failed.empty();

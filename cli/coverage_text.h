@@ -18,9 +18,6 @@ struct CoverageTextOptions {
 // One report, or what several add up to.
 std::string CoverageText(const CoverageRun& run, const CoverageTextOptions& options);
 
-// "61.2 %", rounded down, so that 100 % means all.
-std::string Percent(double share);
-
 }  // namespace rulerun::cli
 
 #endif  // RULERUN_CLI_COVERAGE_TEXT_H_

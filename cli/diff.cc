@@ -101,8 +101,8 @@ std::string SideLine(Side side, const DiffSide& described) {
 std::string RefusalLines(const Diff& diff) {
   std::string text;
   for (const Side side : kSides) {
-    const std::string& refused = diff.sides[side].refused;
-    text += Label(side) + (refused.empty() ? "is taken" : "ONNX Runtime refuses this model: " + refused) + "\n";
+    const std::optional<Error>& refused = diff.sides[side].refused;
+    text += Label(side) + (refused ? "ONNX Runtime refuses this model: " + ToString(*refused) : "is taken") + "\n";
   }
   return text;
 }
@@ -204,8 +204,7 @@ std::string Report(const Diff& diff, bool all, int width) {
   std::string text = diff.model + "\n";
   for (const Side side : kSides) text += SideLine(side, diff.sides[side]);
   text += "\n";
-  const bool refused = !diff.sides[Side::kLeft].refused.empty() || !diff.sides[Side::kRight].refused.empty();
-  if (refused) return text + RefusalLines(diff);
+  if (diff.sides[Side::kLeft].refused || diff.sides[Side::kRight].refused) return text + RefusalLines(diff);
   if (diff.same) {
     text += "The same graph.\n";
   } else if (diff.structure.empty()) {

@@ -29,15 +29,15 @@ std::string LevelTable(const Inspection& inspection, int width) {
   for (const OpCounts& row : inspection.ops) {
     std::vector<std::string> cells = {row.op, CountText(row.original)};
     for (size_t i = 0; i < kLevels.size(); ++i) {
-      cells.push_back(inspection.refused[i].empty() ? CountText(row.at[i]) : "refused");
+      cells.push_back(inspection.refused[i] ? "refused" : CountText(row.at[i]));
     }
     table.Add(cells);
   }
   std::string text = table.ToText(width);
   for (size_t i = 0; i < kLevels.size(); ++i) {
-    if (inspection.refused[i].empty()) continue;
-    text += "ONNX Runtime refuses this model at level " + std::string(Name(kLevels[i])) + ": " + inspection.refused[i] +
-            "\n";
+    if (!inspection.refused[i]) continue;
+    text += "ONNX Runtime refuses this model at level " + std::string(Name(kLevels[i])) + ": " +
+            ToString(*inspection.refused[i]) + "\n";
   }
   return text;
 }
@@ -54,8 +54,8 @@ std::string OutcomeText(const Outcome& outcome, size_t level) {
 
 // What the original operators become at level extended, and at all where that differs.
 std::string OutcomeTable(const Inspection& inspection, int width) {
-  if (!inspection.refused[kExtended].empty() || inspection.outcomes.empty()) return "";
-  const bool all = inspection.refused[kAll].empty() && !(inspection.layout_is_extended && inspection.all_is_layout);
+  if (inspection.refused[kExtended] || inspection.outcomes.empty()) return "";
+  const bool all = !inspection.refused[kAll] && !(inspection.layout_is_extended && inspection.all_is_layout);
   std::vector<std::string> header = {"operator", "count", "group", "becomes, at level extended"};
   if (all) header.emplace_back("at level all");
   Table table(header);
@@ -101,12 +101,12 @@ std::string ChangedNodes(const Inspection& inspection, int width) {
 }
 
 std::string Changes(const Inspection& inspection, int width) {
-  const bool known = inspection.refused[kExtended].empty() && inspection.refused[kLayout].empty();
+  const bool known = !inspection.refused[kExtended] && !inspection.refused[kLayout];
   if (!known) return "";
   std::string text = "\nLayout against extended:";
   text += inspection.layout_is_extended ? " the same graph\n"
                                         : ChangedCounts(inspection, width) + ChangedNodes(inspection, width);
-  if (!inspection.refused.back().empty()) return text;
+  if (inspection.refused.back()) return text;
   return text + "All against layout: " + (inspection.all_is_layout ? "the same graph\n" : "another graph\n");
 }
 

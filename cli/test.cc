@@ -1,11 +1,9 @@
 // rulerun test: runs the tests that the rules of a rule set carry.
-#include <array>
-#include <cmath>
-#include <cstdio>
 #include <set>
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/percent.h"
 #include "cli/target_options.h"
 #include "engine/base/codes.h"
 #include "engine/base/text.h"
@@ -40,12 +38,6 @@ std::string Report(const RuleSet& rules, const std::vector<RuleTestResult>& resu
   return text;
 }
 
-std::string Percent(const CoverageSum& sum) {
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", std::floor(10 * sum.percent()) / 10);  // 100 is all of them
-  return std::string(text.data()) + " %";
-}
-
 constexpr size_t kShownMissing = 10;
 
 // What no test has seen, by place; without `all` the first few.
@@ -72,8 +64,9 @@ std::string CoverageText(const RuleCoverage& coverage, bool all) {
     idle += excuse.where.ToString() + ": " + Tag("error", Code::kIdleExcuse) + ": rule '" + excuse.rule +
             "': 'uncovered' excuses nothing that is missing: " + excuse.what + "\n";
   }
-  return idle + Missing(coverage, all) + "Condition coverage: " + Percent(sum) + ", " + std::to_string(sum.seen) +
-         " of " + Plural(sum.all, "side") + " (each condition and check seen to hold, and seen to refuse)\n";
+  return idle + Missing(coverage, all) + "Condition coverage: " + Percent(sum.percent() / 100) + ", " +
+         std::to_string(sum.seen) + " of " + Plural(sum.all, "side") +
+         " (each condition and check seen to hold, and seen to refuse)\n";
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-// The stable codes of everything that rulerun reports: errors, and the findings of `check`, `test` and `verify`.
+// The stable codes of everything that rulerun reports: errors, and the findings of `check`, `test`,
+// `verify`, `coverage` and `diff`.
 //
 // A code is a letter and a number and never changes its meaning; a new class of error gets a new line in the table
 // below, a fixture in tests/data/errors and, with RULERUN_UPDATE_DOCS=1, its entry in docs/errors.md. The letter says
 // who has to act (ErrorKind):
 //   U usage · R rule files · M models · X models that ONNX Runtime refuses · K no kernel of ours · S system ·
-//   V numbers that differ
+//   V numbers that differ · N what became of a node
 #ifndef RULERUN_ENGINE_BASE_CODES_H_
 #define RULERUN_ENGINE_BASE_CODES_H_
 
@@ -107,7 +108,17 @@ namespace rulerun {
   CODE(K0102, kKernelLimit, "The kernel of the operator does not cover this case", "Change the node as the message says.") \
   CODE(K0103, kTypeLimit, "Values of this type cannot be invented, read or written", "Give the input as a file, or leave the output out.") \
   CODE(V0101, kNumbersDiffer, "The rewritten model computes other numbers than rounding to int8 explains", "The message names the rule; --disable it, or take a rule set that closes its fault (ort130-safe).") \
-  CODE(V0102, kOutputDiffers, "An output of the rewritten model has another type or shape, or is not computed", "The message names the rule; --disable it.")
+  CODE(V0102, kOutputDiffers, "An output of the rewritten model has another type or shape, or is not computed", "The message names the rule; --disable it.")  \
+  CODE(N0101, kNodeRefused, "A check or condition of a rule does not hold at a node, which stays as it is", "'rulerun explain --node NAME' says what to change.") \
+  CODE(N0102, kNodeUnsupported, "The rule set lists the operator of a node as one without an int8 form", "Take another operator, or leave it float; the finding quotes the reason.") \
+  CODE(N0103, kNodeWithoutRule, "No rule of the rule set speaks of the operator of a node", "Leave it float, or add a rule: docs/writing-rules.md.") \
+  CODE(N0104, kNodeNotQuantized, "Rules speak of the operator, but neither inputs nor outputs of the node are quantized", "Quantize it, or leave it float.") \
+  CODE(N0105, kRuleAtHigherLevel, "The rules for a node begin at a higher level", "Take that level.")                  \
+  CODE(N0106, kRuleDisabled, "The rule for a node is disabled", "Leave out --disable.")                             \
+  CODE(N0107, kRuleAbsent, "A rule or pass that fires elsewhere is not in this rule set", "Compare the two rule sets: 'rulerun check --list'.") \
+  CODE(N0108, kRuleFitsNothing, "A rule or pass that fires elsewhere was not tried at a node, or its text fits nothing there", "'rulerun explain --node NAME' tells what was tried.") \
+  CODE(N0201, kFaultyNumbers, "A rule reproduces a known fault of ONNX Runtime that makes numbers wrong", "Take a rule set that closes it (ort130-safe), or --disable the rule.") \
+  CODE(N0202, kFaultStops, "A rule reproduces a known fault of ONNX Runtime, and the model cannot be loaded or run", "Take a rule set that closes it (ort130-safe), or --disable the rule.")
 // clang-format on
 
 enum class Code : uint16_t {

@@ -1,6 +1,8 @@
 // The coverage report as JSON.
 #include <nlohmann/json.hpp>
 
+#include "engine/base/codes.h"
+#include "engine/report/coverage_findings.h"
 #include "engine/report/totals.h"
 
 namespace rulerun {
@@ -21,7 +23,7 @@ ordered_json AsJson(const Share& share) {
 }
 
 ordered_json AsJson(const Reason& reason) {
-  ordered_json json = {{"kind", Name(reason.kind)}, {"message", reason.message}};
+  ordered_json json = {{"code", Name(CodeOf(reason.kind))}, {"kind", Name(reason.kind)}, {"message", reason.message}};
   if (!reason.rule.empty()) json["rule"] = reason.rule;
   if (!reason.check.empty()) json["check"] = reason.check;
   if (!reason.place.empty()) json["place"] = reason.place;
@@ -62,8 +64,9 @@ ordered_json AsJson(const OpCoverage& row) {
 }
 
 ordered_json AsJson(const FaultHit& hit) {
-  ordered_json json = {{"node", hit.node},     {"op", hit.op},     {"rule", hit.rule},  {"id", hit.id},
-                       {"effect", hit.effect}, {"note", hit.note}, {"place", hit.place}};
+  ordered_json json = {{"code", Name(CodeOf(hit))}, {"node", hit.node},  {"op", hit.op},
+                       {"rule", hit.rule},          {"id", hit.id},      {"effect", hit.effect},
+                       {"note", hit.note},          {"place", hit.place}};
   if (!hit.link.empty()) json["link"] = hit.link;
   return json;
 }
@@ -83,7 +86,7 @@ ordered_json AsJson(const RuleTotal& total) {
 }
 
 ordered_json AsJson(const FailedModel& failed) {
-  ordered_json json = {{"model", failed.model}, {"message", failed.error.message}};
+  ordered_json json = {{"model", failed.model}, {"code", Name(failed.error.code)}, {"message", failed.error.message}};
   if (!failed.error.place.empty()) json["place"] = failed.error.place;
   if (!failed.error.remedy.empty()) json["remedy"] = failed.error.remedy;
   return json;

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/report/canonical.h"
@@ -92,8 +93,8 @@ class Comparer {
     for (const Side side : kSides) diff.sides[side] = Describe(*sides_[side]);
     const Rewriting& left = *sides_[Side::kLeft];
     const Rewriting& right = *sides_[Side::kRight];
-    if (!left.refused.empty() || !right.refused.empty()) {
-      diff.same = left.refused == right.refused;
+    if (left.refused || right.refused) {
+      diff.same = left.refused && right.refused && ToString(*left.refused) == ToString(*right.refused);
       diff.node_count = std::max(left.fates.nodes.size(), right.fates.nodes.size());
       return diff;
     }
@@ -314,6 +315,22 @@ std::string_view Name(DiffCause::Kind kind) {
   return "";
 }
 
+Code CodeOf(DiffCause::Kind kind) {
+  switch (kind) {
+    case DiffCause::Kind::kRefused:
+      return Code::kNodeRefused;
+    case DiffCause::Kind::kAbsent:
+      return Code::kRuleAbsent;
+    case DiffCause::Kind::kDisabled:
+      return Code::kRuleDisabled;
+    case DiffCause::Kind::kLevel:
+      return Code::kRuleAtHigherLevel;
+    case DiffCause::Kind::kNoMatch:
+      return Code::kRuleFitsNothing;
+  }
+  return Code::kUnexpected;
+}
+
 Result<Rewriting> RewriteModel(Model model, const RuleSet& rules, const Target& target, const KernelRegistry& kernels) {
   Rewriting side;
   side.model = std::move(model);
@@ -326,7 +343,7 @@ Result<Rewriting> RewriteModel(Model model, const RuleSet& rules, const Target& 
   if (status.ok()) {
     side.fates = FindFates(original, *side.model.graph, side.trace, rules, target);
   } else if (status.error().kind() == ErrorKind::kRefused) {
-    side.refused = ToString(status.error());
+    side.refused = status.error();
   } else {
     return status.error();
   }

@@ -25,7 +25,7 @@ struct Rewriting {
   Target target;
   Trace trace;
   Fates fates;
-  std::string refused;  // why ONNX Runtime refuses the model, "" where it does not; there are no fates then
+  std::optional<Error> refused;  // why ONNX Runtime refuses the model, where it does; there are no fates then
 };
 
 // Runs the pipeline over `model`. That ONNX Runtime refuses it is a value, not an error.
@@ -62,6 +62,7 @@ struct DiffCause {
   std::string refusal_place;
 };
 std::string_view Name(DiffCause::Kind kind);  // "refused", "absent", "disabled", "level", "no-match"
+Code CodeOf(DiffCause::Kind kind);
 
 // An original node of which something else became.
 struct NodeDiff {
@@ -94,7 +95,7 @@ struct DiffSide {
   std::string platform;
   std::vector<std::string> options;   // "name=value" of those that are not at their default
   std::vector<std::string> disabled;  // rules and passes
-  std::string refused;
+  std::optional<Error> refused;
 };
 
 struct Diff {

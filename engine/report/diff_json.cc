@@ -1,6 +1,7 @@
 // The diff report as JSON.
 #include <nlohmann/json.hpp>
 
+#include "engine/base/codes.h"
 #include "engine/report/diff.h"
 
 namespace rulerun {
@@ -22,7 +23,7 @@ ordered_json ListOf(const std::vector<T>& items, const Convert& convert) {
 ordered_json SideJson(const DiffSide& side) {
   ordered_json json = {{"rules", side.rules},       {"level", side.level},     {"ep", side.provider},
                        {"platform", side.platform}, {"options", side.options}, {"disabled", side.disabled}};
-  Add(json, "refused", side.refused);
+  if (side.refused) json["refused"] = {{"code", Name(side.refused->code)}, {"message", ToString(*side.refused)}};
   return json;
 }
 
@@ -32,13 +33,18 @@ ordered_json OutcomeJson(const NodeFate& fate, const std::vector<std::string>& f
   Add(json, "now", fate.now);
   Add(json, "rule", fate.rule);
   Add(json, "place", fate.place);
-  if (fate.fate == Fate::kFloat) Add(json, "reason", fate.reason.Text());
+  if (fate.fate != Fate::kFloat) return json;
+  json["code"] = Name(CodeOf(fate.reason.kind));
+  Add(json, "reason", fate.reason.Text());
   return json;
 }
 
 ordered_json CauseJson(const DiffCause& cause) {
-  ordered_json json = {
-      {"rule", cause.rule}, {"fired", Name(cause.fired)}, {"otherwise", Name(cause.kind)}, {"message", cause.message}};
+  ordered_json json = {{"code", Name(CodeOf(cause.kind))},
+                       {"rule", cause.rule},
+                       {"fired", Name(cause.fired)},
+                       {"otherwise", Name(cause.kind)},
+                       {"message", cause.message}};
   Add(json, "check", cause.check);
   Add(json, "place", cause.place);
   Add(json, "refusal_place", cause.refusal_place);

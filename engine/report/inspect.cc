@@ -139,7 +139,7 @@ Status RunLevels(const Model& model, const RuleSet& rules, const Target& target,
     at.level = kLevels[i];
     RULERUN_ASSIGN(Rewriting rewriting, RewriteModel(CloneModel(model), rules, at, kernels));
     inspection.refused[i] = rewriting.refused;
-    if (!rewriting.refused.empty()) continue;
+    if (rewriting.refused) continue;
     Count(*rewriting.model.graph, counts[i]);
     CountOutcomes(rewriting.fates, i, outcomes);
     digests[i] = Canonicalize(*rewriting.model.graph, rules.schemas).Digest();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,10 +58,10 @@ struct Inspection {
   std::string rules;
   std::string provider;
   std::string platform;
-  std::vector<OpCounts> ops;                        // the most frequent in the original first, then by name
-  std::vector<Outcome> outcomes;                    // likewise
-  std::array<std::string, kLevels.size()> refused;  // why ONNX Runtime refuses the model at a level, or ""
-  bool layout_is_extended = false;                  // the same graph, node for node
+  std::vector<OpCounts> ops;                                 // the most frequent in the original first, then by name
+  std::vector<Outcome> outcomes;                             // likewise
+  std::array<std::optional<Error>, kLevels.size()> refused;  // why ONNX Runtime refuses the model at a level
+  bool layout_is_extended = false;                           // the same graph, node for node
   bool all_is_layout = false;
   std::vector<LayoutChange> layout_changes;
   std::vector<ConstantGroup> constants;

@@ -1,6 +1,7 @@
 // The inspection report as schemas/inspect.schema.json describes it.
 #include <nlohmann/json.hpp>
 
+#include "engine/base/codes.h"
 #include "engine/report/inspect.h"
 
 namespace rulerun {
@@ -54,7 +55,9 @@ ordered_json AsJson(const Inspection& inspection) {
   }
   json["refused"] = ordered_json::object();
   for (size_t i = 0; i < kLevels.size(); ++i) {
-    if (!inspection.refused[i].empty()) json["refused"][std::string(Name(kLevels[i]))] = inspection.refused[i];
+    const std::optional<Error>& refused = inspection.refused[i];
+    if (!refused) continue;
+    json["refused"][std::string(Name(kLevels[i]))] = {{"code", Name(refused->code)}, {"message", ToString(*refused)}};
   }
   json["bytes"] = {{"total", inspection.sizes.total},
                    {"initializers", inspection.sizes.initializers},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "engine/base/codes.h"
+
 namespace rulerun {
 namespace {
 
@@ -81,6 +83,24 @@ std::string_view Name(Reason::Kind kind) {
       return "disabled";
   }
   return "";
+}
+
+Code CodeOf(Reason::Kind kind) {
+  switch (kind) {
+    case Reason::Kind::kRefused:
+      return Code::kNodeRefused;
+    case Reason::Kind::kUnsupported:
+      return Code::kNodeUnsupported;
+    case Reason::Kind::kNoRule:
+      return Code::kNodeWithoutRule;
+    case Reason::Kind::kNotQuantized:
+      return Code::kNodeNotQuantized;
+    case Reason::Kind::kLevel:
+      return Code::kRuleAtHigherLevel;
+    case Reason::Kind::kDisabled:
+      return Code::kRuleDisabled;
+  }
+  return Code::kUnexpected;
 }
 
 TraceIndex::TraceIndex(const Trace& trace) {

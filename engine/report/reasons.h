@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/result.h"
 #include "engine/pipeline/trace.h"
 #include "engine/report/rule_ops.h"
 #include "engine/ruleset/ruleset.h"
@@ -35,6 +36,7 @@ struct Reason {
   std::string Short() const;
 };
 std::string_view Name(Reason::Kind kind);  // "refused", "unsupported", "no-rule", "not-quantized", "level", "disabled"
+Code CodeOf(Reason::Kind kind);
 
 // The trace by original node.
 class TraceIndex {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
-#include "engine/report/coverage_findings.h"
+#include "engine/report/finding.h"
 
 namespace rulerun {
 namespace {
@@ -35,51 +35,72 @@ ordered_json Artifact(const std::string& path) {
   return json;
 }
 
-ordered_json PhysicalLocation(const FilePlace& place) {
-  ordered_json json = {{"artifactLocation", Artifact(place.path)}};
+ordered_json PhysicalLocation(const Location& place, const std::string& folder) {
+  ordered_json json = {{"artifactLocation", Artifact(RelativePath(*place.file, folder))}};
   if (place.line > 0) json["region"] = {{"startLine", place.line}};
   if (place.column > 0) json["region"]["startColumn"] = place.column;
   return json;
 }
 
 // The rule file is where a reviewer looks; the model's node is a logical location in it.
-ordered_json LocationOf(const CoverageFinding& finding, const std::string& folder) {
-  const std::string& where = finding.place.empty() ? finding.model : finding.place;
-  ordered_json json = {{"physicalLocation", PhysicalLocation(ParsePlace(where, folder))}};
+ordered_json LocationOf(const Finding& finding, const std::string& folder) {
+  ordered_json json = {{"physicalLocation", PhysicalLocation(PlaceOf(finding), folder)}};
   if (finding.node.empty()) return json;
   json["logicalLocations"] = {
       {{"name", finding.node}, {"fullyQualifiedName", finding.model + "/" + finding.node}, {"kind", "element"}}};
   return json;
 }
 
-ordered_json ResultOf(const CoverageFinding& finding, size_t rule, const std::string& folder) {
-  const std::string model = ParsePlace(finding.model, folder).path;
-  return {{"ruleId", finding.id},
-          {"ruleIndex", rule},
-          {"level", Name(finding.gravity)},
-          {"message", {{"text", finding.message}}},
-          {"analysisTarget", Artifact(model)},
-          {"locations", ordered_json::array({LocationOf(finding, folder)})},
-          {"partialFingerprints", {{"node/v1", model + "#" + finding.node + "#" + finding.id}}}};
+// What stays the same when lines move.
+ordered_json FingerprintOf(const Finding& finding, const std::string& folder) {
+  if (finding.model.empty()) {
+    return {{"rule/v1", RelativePath(*PlaceOf(finding).file, folder) + "#" + finding.rule + "#" + finding.other + "#" +
+                            Id(finding)}};
+  }
+  return {{"node/v1", RelativePath(finding.model, folder) + "#" + finding.node + "#" + Id(finding)}};
 }
 
-ordered_json RuleOf(const CoverageFinding& finding) {
-  ordered_json json = {{"id", finding.id},
-                       {"shortDescription", {{"text", finding.title}}},
-                       {"defaultConfiguration", {{"level", Name(finding.gravity)}}}};
+ordered_json ResultOf(const Finding& finding, size_t rule, const std::string& folder) {
+  ordered_json json = {{"ruleId", Id(finding)},
+                       {"ruleIndex", rule},
+                       {"level", Name(finding.severity)},
+                       {"message", {{"text", finding.message}}}};
+  if (!finding.model.empty()) json["analysisTarget"] = Artifact(RelativePath(finding.model, folder));
+  json["locations"] = ordered_json::array({LocationOf(finding, folder)});
+  if (finding.other_where.file != nullptr) {
+    ordered_json other = {{"physicalLocation", PhysicalLocation(finding.other_where, folder)}};
+    other["message"] = {{"text", finding.other.empty() ? "the other side" : "the rule '" + finding.other + "'"}};
+    json["relatedLocations"] = ordered_json::array({other});
+  }
+  json["partialFingerprints"] = FingerprintOf(finding, folder);
+  json["properties"] = {{"code", Name(finding.code)}};
+  if (!finding.rule.empty()) json["properties"]["rule"] = finding.rule;
+  if (!finding.op.empty()) json["properties"]["operator"] = finding.op;
+  if (!finding.remedy.empty()) json["properties"]["remedy"] = finding.remedy;
+  if (!finding.witness.empty()) json["properties"]["witness"] = finding.witness;
+  return json;
+}
+
+ordered_json RuleOf(const Finding& finding) {
+  const CodeInfo& info = Info(finding.code);
+  ordered_json json = {{"id", Id(finding)},
+                       {"shortDescription", {{"text", finding.title.empty() ? info.meaning : finding.title}}},
+                       {"fullDescription", {{"text", info.meaning}}},
+                       {"help", {{"text", info.remedy}}},
+                       {"defaultConfiguration", {{"level", Name(finding.severity)}}},
+                       {"properties", {{"code", info.name}}}};
   if (!finding.link.empty()) json["helpUri"] = finding.link;
   return json;
 }
 
 }  // namespace
 
-std::string ToSarif(const std::vector<CoverageFinding>& findings, const std::string& version,
-                    const std::string& folder) {
+std::string ToSarif(const std::vector<Finding>& findings, const std::string& version, const std::string& folder) {
   std::map<std::string, size_t> index;
   ordered_json rules = ordered_json::array();
   ordered_json results = ordered_json::array();
-  for (const CoverageFinding& finding : findings) {
-    const auto [rule, fresh] = index.emplace(finding.id, rules.size());
+  for (const Finding& finding : findings) {
+    const auto [rule, fresh] = index.emplace(Id(finding), rules.size());
     if (fresh) rules.push_back(RuleOf(finding));
     results.push_back(ResultOf(finding, rule->second, folder));
   }

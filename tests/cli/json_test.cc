@@ -49,7 +49,8 @@ TEST(Json, OutputsFollowTheirSchemas) {
       {"explain", {"explain", "--json", "--platform", "x86-64-avx2", "--node", "softmax_negative_scale", refusals}},
       {"inspect", {"inspect", "--json", model, floats}},
       {"diff", {"diff", "--json", "--left", "platform=x86-64-avx2", "--right", "level=basic", model}},
-      {"check", {"check", "--json", "--fail-level", "never", "ort130"}},
+      {"diff", {"diff", "--json", "--left", "rules=ort130", "--right", "rules=ort130-safe", refusals}},
+      {"check", {"check", "--json", "--fail-level", "none", "ort130"}},
       {"verify", {"verify", "--json", "--steps", "--level", "extended", model}},
       {"ops", {"ops", "--json"}},
       {"bench", {"bench", "--json", "--profile", "--runs", "2", model}},
@@ -81,6 +82,7 @@ TEST(Json, CoverageSaysPerNodeWhatItsReasonIs) {
     EXPECT_EQ(node.at("fate"), "float");
     EXPECT_EQ(node.at("reason").at("rule"), "2DQ");
     EXPECT_EQ(node.at("reason").at("check"), "types");
+    EXPECT_EQ(node.at("reason").at("code"), "N0101");
   }
   EXPECT_TRUE(found);
 }
@@ -94,6 +96,7 @@ TEST(Json, ABrokenModelIsListedAmongTheOthers) {
   EXPECT_EQ(Violations("coverage", document), "");
   ASSERT_EQ(document.at("failed").size(), 1U);
   EXPECT_EQ(document.at("failed").at(0).at("model"), folder.File("bad.onnx"));
+  EXPECT_EQ(document.at("failed").at(0).at("code"), "M0101");
   EXPECT_EQ(document.at("total").at("models"), 1);
 }
 
@@ -109,11 +112,41 @@ TEST(Json, SarifHasTheStandardsForm) {
   const json& rules = run.at("tool").at("driver").at("rules");
   std::map<std::string, int> levels;
   for (const json& result : run.at("results")) {
-    EXPECT_EQ(rules.at(result.at("ruleIndex").get<size_t>()).at("id"), result.at("ruleId"));
+    const json& rule = rules.at(result.at("ruleIndex").get<size_t>());
+    EXPECT_EQ(rule.at("id"), result.at("ruleId"));
+    EXPECT_EQ(rule.at("properties").at("code"), result.at("properties").at("code"));
     ++levels[result.at("level")];
   }
   EXPECT_EQ(levels["warning"], 4);  // a Conv, a Sigmoid and an Add refused, a Softmax that is wrong
   EXPECT_EQ(levels["note"], 3);     // three Elus
+}
+
+TEST(Json, SarifOfARuleSetHasTheStandardsForm) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("out.sarif");
+  const std::string rules = SourceFile("tests/data/errors/R0407-two_rules_for_one_node/t.yaml");
+  const Ran ran = Rulerun({"check", "--sarif", path, "--fail-level", "note", "--github", rules});
+  ASSERT_EQ(ran.exit_code, 1) << ran.err;
+  EXPECT_NE(ran.out.find("::notice file="), std::string::npos) << ran.out;
+  const json document = json::parse(ReadFile(path));
+  EXPECT_EQ(ViolationsOf("tests/data/schemas/sarif.schema.json", document), "");
+  const json& result = document.at("runs").at(0).at("results").at(0);
+  EXPECT_EQ(result.at("ruleId"), "R0407");
+  EXPECT_EQ(result.at("properties").at("rule"), "Second");
+  EXPECT_EQ(result.at("relatedLocations").at(0).at("physicalLocation").at("region").at("startLine"), 2);
+}
+
+TEST(Json, SarifOfARuleSetThatCannotBeReadHasItsErrors) {
+  const TemporaryFolder folder;
+  const std::string path = folder.File("out.sarif");
+  const std::string rules = folder.Write("t.yaml", "ruleset: t\nplatforms: {p: {}}\npipelin: []\n");
+  const Ran ran = Rulerun({"check", "--sarif", path, rules});
+  ASSERT_EQ(ran.exit_code, 2) << ran.err;
+  const json document = json::parse(ReadFile(path));
+  EXPECT_EQ(ViolationsOf("tests/data/schemas/sarif.schema.json", document), "");
+  const json& result = document.at("runs").at(0).at("results").at(0);
+  EXPECT_EQ(result.at("level"), "error");
+  EXPECT_EQ(result.at("properties").at("code"), result.at("ruleId"));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "engine/report/check/finding.h"
+#include "engine/report/check/analyses.h"
 #include "engine/report/rule_tests.h"
 #include "engine/ruleset/ruleset.h"
 

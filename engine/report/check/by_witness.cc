@@ -6,7 +6,7 @@
 #include "engine/base/text.h"
 #include "engine/graph/resolve.h"
 #include "engine/match/match.h"
-#include "engine/report/check/finding.h"
+#include "engine/report/check/analyses.h"
 #include "engine/report/check/witness.h"
 #include "kernels/executor/executor.h"
 

@@ -9,17 +9,12 @@ using nlohmann::ordered_json;
 
 ordered_json ToJson(const Finding& finding) {
   ordered_json json = {{"code", Name(finding.code)},        {"severity", Name(finding.severity)},
-                       {"place", finding.where.ToString()}, {"rule", finding.rule},
+                       {"place", PlaceText(finding.where)}, {"rule", finding.rule},
                        {"message", finding.message},        {"remedy", finding.remedy}};
   if (!finding.other.empty()) json["other"] = finding.other;
-  if (finding.other_where.file != nullptr) json["other_place"] = finding.other_where.ToString();
+  if (finding.other_where.file != nullptr) json["other_place"] = PlaceText(finding.other_where);
   if (!finding.witness.empty()) json["witness"] = finding.witness;
   return json;
-}
-
-ordered_json ToJson(const Error& error) {
-  return {{"code", Name(error.code)}, {"severity", "error"},   {"place", error.place}, {"rule", ""},
-          {"message", error.message}, {"remedy", error.remedy}};
 }
 
 std::string Dump(const ordered_json& json) {
@@ -44,14 +39,14 @@ std::string ToJson(const RuleSet& rules, const std::vector<ListedRule>& list, co
   return Dump(json);
 }
 
-std::string ToJson(const std::string& path, const Error& error) {
+std::string ToJson(const std::string& path, const std::vector<Finding>& findings) {
   ordered_json json = {{"id", ""},
                        {"version", ""},
                        {"path", path},
                        {"extends", ordered_json::array()},
                        {"rules", ordered_json::array()},
-                       {"findings", ordered_json::array({ToJson(error)})}};
-  for (const Error& other : error.more) json["findings"].push_back(ToJson(other));
+                       {"findings", ordered_json::array()}};
+  for (const Finding& finding : findings) json["findings"].push_back(ToJson(finding));
   return Dump(json);
 }
 

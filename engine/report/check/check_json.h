@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/report/check/finding.h"
+#include "engine/report/finding.h"
 #include "engine/report/rule_list.h"
 
 namespace rulerun {
@@ -13,7 +13,7 @@ namespace rulerun {
 // As schemas/check.schema.json describes.
 std::string ToJson(const RuleSet& rules, const std::vector<ListedRule>& list, const std::vector<Finding>& findings);
 // The same for a rule set that cannot be read: its errors are the findings.
-std::string ToJson(const std::string& path, const Error& error);
+std::string ToJson(const std::string& path, const std::vector<Finding>& findings);
 
 }  // namespace rulerun
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "engine/graph/schema.h"
-#include "engine/report/check/finding.h"
+#include "engine/report/check/analyses.h"
 #include "engine/ruleset/target.h"
 
 namespace rulerun {

@@ -11,7 +11,7 @@
 
 #include "engine/base/text.h"
 #include "engine/graph/schema.h"
-#include "engine/report/check/finding.h"
+#include "engine/report/check/analyses.h"
 #include "engine/report/condition_text.h"
 #include "engine/ruleset/op_names.h"
 #include "engine/ruleset/type_classes.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "engine/report/check/finding.h"
+#include "engine/report/check/analyses.h"
 #include "engine/report/condition_text.h"
 
 namespace rulerun {

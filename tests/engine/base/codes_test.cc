@@ -29,6 +29,8 @@ std::string_view Heading(char letter) {
       return "K: what rulerun has no kernel for (exit status 3)";
     case 'V':
       return "V: numbers that differ (`rulerun verify`, exit status 1)";
+    case 'N':
+      return "N: what became of a node (findings of `coverage`, causes in `diff`; exit status as asked for)";
     default:
       return "S: the system (exit status 3)";
   }
@@ -57,7 +59,7 @@ TEST(Codes, AreInOrderAndUnique) {
   std::string_view before;
   for (const CodeInfo& info : Codes()) {
     EXPECT_TRUE(seen.insert(info.name).second) << info.name;
-    EXPECT_THAT(std::string(info.name), testing::MatchesRegex("[URMXKSV][0-9][0-9][0-9][0-9]"));
+    EXPECT_THAT(std::string(info.name), testing::MatchesRegex("[URMXKSVN][0-9][0-9][0-9][0-9]"));
     EXPECT_EQ(Name(info.code), info.name);
     if (!before.empty() && before.front() == info.name.front()) {
       EXPECT_LT(before, info.name);

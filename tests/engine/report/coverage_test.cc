@@ -92,32 +92,37 @@ TEST(Coverage, WhatMergesIsNotInserted) {
 }
 
 TEST(Findings, HaveALevelAnIdAndAPlace) {
-  const std::vector<CoverageFinding> findings = FindingsOf(AddUp({Cover(kConvs)}, {{"bad.onnx", Error{}}}));
+  const std::vector<Finding> findings =
+      FindingsOf(AddUp({Cover(kConvs)}, {{"bad.onnx", Error{Code::kNotOnnx, "no model", "bad.onnx", ""}}}));
   ASSERT_EQ(findings.size(), 3U);
-  EXPECT_EQ(findings[0].gravity, Gravity::kError);
-  EXPECT_EQ(findings[0].id, "model");
-  EXPECT_EQ(findings[1].gravity, Gravity::kWarning);
-  EXPECT_EQ(findings[1].id, "refused/Conv/close");
-  EXPECT_EQ(findings[2].id, "refused/Conv/all_equal");
-  EXPECT_THAT(findings[1].place, HasSubstr("qdq.yaml:"));
+  EXPECT_EQ(findings[0].severity, Severity::kError);
+  EXPECT_EQ(Id(findings[0]), "M0101");
+  EXPECT_EQ(findings[1].severity, Severity::kWarning);
+  EXPECT_EQ(Id(findings[1]), "N0101/Conv/close");
+  EXPECT_EQ(Id(findings[2]), "N0101/Conv/all_equal");
+  EXPECT_THAT(PlaceText(findings[1].where), HasSubstr("qdq.yaml:"));
+  EXPECT_GT(findings[1].where.column, 0);
 }
 
 TEST(Findings, PlacesAreRelativeToTheFolder) {
-  const FilePlace inside = ParsePlace("/work/rules/a:b.yaml:12:3", "/work");
-  EXPECT_EQ(inside.path, "rules/a:b.yaml");
+  const Location inside = ParsePlace("/work/rules/a:b.yaml:12:3");
+  EXPECT_EQ(RelativePath(*inside.file, "/work"), "rules/a:b.yaml");
   EXPECT_EQ(inside.line, 12);
   EXPECT_EQ(inside.column, 3);
-  EXPECT_EQ(ParsePlace("/workshop/a.yaml:1:1", "/work").path, "/workshop/a.yaml");
-  EXPECT_EQ(ParsePlace("model.onnx", "/work").line, 0);
+  EXPECT_EQ(RelativePath("/workshop/a.yaml", "/work"), "/workshop/a.yaml");
+  for (const char* place : {"/work/a:b.yaml:12:3", "a.yaml:7", "model.onnx", ""}) {
+    EXPECT_EQ(PlaceText(ParsePlace(place)), place);
+  }
 }
 
 TEST(Findings, TextOfTheModelCannotEndAnAnnotation) {
-  CoverageFinding finding;
-  finding.gravity = Gravity::kWarning;
-  finding.id = "a,b:c";
+  Finding finding;
+  finding.code = Code::kNodeRefused;
+  finding.kind = "a,b:c";
   finding.message = "50 %\n::error::taken";
   finding.model = "m,1.onnx";
-  EXPECT_EQ(ToGitHub({finding}, ""), "::warning file=m%2C1.onnx,title=a%2Cb%3Ac::m,1.onnx: 50 %25%0A::error::taken\n");
+  EXPECT_EQ(ToGitHub({finding}, ""),
+            "::warning file=m%2C1.onnx,title=N0101/a%2Cb%3Ac::m,1.onnx: 50 %25%0A::error::taken\n");
 }
 
 TEST(Outcomes, MergeEqualPlatformsAndLevels) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "engine/base/codes.h"
 #include "engine/graph/load.h"
 #include "tests/engine/report/report_test_util.h"
 
@@ -169,10 +170,12 @@ TEST(Diff, APassIsTheCauseWhereverItCame) {
 
 TEST(Diff, ARefusedSideHasTheMessageAndNoNodes) {
   Rewriting refused = RewriteText(kSigmoid, TargetOf("arm64"));
-  refused.refused = "no kernel";
+  refused.refused = Error{Code::kNotInRuntime, "no kernel", "", ""};
   const Diff diff = Compare(RewriteText(kSigmoid, TargetOf("arm64")), refused);
   EXPECT_FALSE(diff.same);
-  EXPECT_EQ(diff.sides[Side::kRight].refused, "no kernel");
+  EXPECT_FALSE(diff.sides[Side::kLeft].refused);
+  ASSERT_TRUE(diff.sides[Side::kRight].refused);
+  EXPECT_EQ(diff.sides[Side::kRight].refused->message, "no kernel");
   EXPECT_THAT(diff.nodes, IsEmpty());
   EXPECT_TRUE(Compare(refused, refused).same);
 }

@@ -1,4 +1,4 @@
-#include "engine/report/check/finding.h"
+#include "engine/report/check/analyses.h"
 
 #include <algorithm>
 #include <iterator>
@@ -65,8 +65,6 @@ void AddMissingKernels(const RuleSet& rules, const KernelRegistry& kernels, std:
 }
 
 }  // namespace
-
-std::string_view Name(Severity severity) { return severity == Severity::kNote ? "note" : "warning"; }
 
 std::vector<WalkRules> WalksOf(const RuleSet& rules) {
   std::vector<WalkRules> walks;

@@ -1,34 +1,14 @@
-// What `rulerun check` finds in a rule set that can be read.
-#ifndef RULERUN_ENGINE_REPORT_CHECK_FINDING_H_
-#define RULERUN_ENGINE_REPORT_CHECK_FINDING_H_
+// The analyses of `rulerun check`: what they find in a rule set that can be read.
+#ifndef RULERUN_ENGINE_REPORT_CHECK_ANALYSES_H_
+#define RULERUN_ENGINE_REPORT_CHECK_ANALYSES_H_
 
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "engine/base/codes.h"
+#include "engine/report/finding.h"
 #include "engine/ruleset/ruleset.h"
 #include "kernels/kernel.h"
 
 namespace rulerun {
-
-enum class Severity {
-  kNote,     // worth knowing: two rules overlap, and the first wins
-  kWarning,  // most likely a mistake: something is never applied, or cannot be run
-};
-std::string_view Name(Severity severity);
-
-struct Finding {
-  Code code{};
-  Severity severity = Severity::kWarning;
-  Location where;
-  std::string rule;     // "" where it is about a stage
-  std::string message;  // one sentence
-  std::string remedy;
-  std::string other;     // the other rule, where there is one
-  Location other_where;  // of that rule, or of the other side of a contradiction
-  std::string witness;   // ONNX text of a graph on which it was seen
-};
 
 // Rules that one walk tries at each node, in order, and how.
 struct WalkRules {
@@ -60,4 +40,4 @@ std::vector<Finding> FindAll(const RuleSet& rules, const KernelRegistry& kernels
 
 }  // namespace rulerun
 
-#endif  // RULERUN_ENGINE_REPORT_CHECK_FINDING_H_
+#endif  // RULERUN_ENGINE_REPORT_CHECK_ANALYSES_H_
