@@ -17,12 +17,13 @@
 #include "engine/report/coverage_findings.h"
 #include "engine/report/coverage_html.h"
 #include "engine/report/draw/draw.h"
+#include "engine/report/graph_data.h"
 #include "kernels/thread_pool.h"
 
 namespace rulerun::cli {
 namespace {
 
-constexpr size_t kMostDrawn = 1000;  // nodes of a graph that a page shows; nobody reads a larger picture
+constexpr size_t kMostDrawn = 1000;  // nodes of a graph that a page shows as a whole; nobody reads a larger picture
 constexpr char kOutput[] = "Output";
 constexpr char kGate[] = "Findings";
 
@@ -50,7 +51,7 @@ Result<MacTable> FindMacTable() {
 
 struct Covered {
   Coverage coverage;
-  std::string picture;  // "" where none is asked for, or the graph is too large
+  Picture picture;  // where a page is asked for
 };
 
 Result<Covered> CoverModel(const std::string& path, const CoverageOptions& options, const Setup& setup,
@@ -62,12 +63,14 @@ Result<Covered> CoverModel(const std::string& path, const CoverageOptions& optio
   Covered covered;
   RULERUN_ASSIGN(covered.coverage,
                  MeasureCoverage(model, *setup.rules, setup.target, KernelRegistry::Default(), nullptr, &macs));
-  if (options.html.empty() || model.graph->node_count() > kMostDrawn) return covered;
+  if (options.html.empty()) return covered;
   Drawing drawing = DrawGraph(*model.graph, *setup.rules);
   ColourRewritten(covered.coverage.fates, drawing);
+  covered.picture.data = GraphData(drawing);
+  if (CountNodes(drawing) > kMostDrawn) return covered;
   SvgOptions svg;
   svg.style = false;
-  covered.picture = PictureOf(std::move(drawing), svg);
+  covered.picture.svg = PictureOf(std::move(drawing), svg);
   return covered;
 }
 
@@ -96,7 +99,8 @@ CoveredAll CoverAll(const std::vector<std::string>& paths, const CoverageOptions
       continue;
     }
     Covered covered = std::move(*results[i]).value();
-    if (!covered.picture.empty()) pictures.push_back({reports.size(), std::move(covered.picture)});
+    covered.picture.report = reports.size();
+    if (!covered.picture.data.empty()) pictures.push_back(std::move(covered.picture));
     reports.push_back(std::move(covered.coverage));
   }
   return {AddUp(std::move(reports), std::move(failed)), std::move(pictures)};

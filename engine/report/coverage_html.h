@@ -9,10 +9,11 @@
 
 namespace rulerun {
 
-// A picture of a report's graph: SVG markup, in which all that comes from the model is escaped.
+// A report's graph, as rewritten.
 struct Picture {
   size_t report = 0;  // index in CoverageRun::reports
-  std::string svg;
+  std::string data;   // GraphData: the page draws parts of it
+  std::string svg;    // the whole of it, in which all that comes from the model is escaped; "" where it is too large
 };
 
 // Works from file://, loads nothing, and shows names of the model as text only. `style`: rules for the pictures.

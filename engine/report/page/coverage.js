@@ -19,7 +19,9 @@
     for (const [size, unit] of units) if (number >= size) return (number / size).toPrecision(3) + unit;
     return String(number);
   }
-  const shared = (entry) => entry.int8 + entry.float === 0 ? 'none' : percent(entry.share);
+  const known = (entry) => entry.int8 + entry.float > 0;
+  const shared = (entry) => known(entry) ? percent(entry.share) : entry.unknown > 0 ? 'unknown' : 'none';
+  const shareOf = (entry) => known(entry) ? entry.share : undefined;  // no bar where there is nothing to share
   const counts = (map) => Object.entries(map).map(([what, count]) => count > 1 ? what + ' (' + count + ')' : what).join(', ');
 
   // --- tables: a click on a head sorts, the box filters
@@ -106,14 +108,21 @@
     return element;
   }
 
+  const counted = (count, what) => count === 1 ? what : what + 's';
+  function macLabel(macs) {
+    const told = known(macs) || macs.unknown === 0 ? scaled(macs.int8) + ' of ' + scaled(macs.int8 + macs.float) + ' multiply-adds on int8' : 'multiply-adds on int8';
+    if (macs.unknown === 0) return told;
+    return told + ': those of ' + macs.unknown + ' ' + counted(macs.unknown, 'operator') + ' are not known, since shapes are not; --dim NAME=SIZE gives a size';
+  }
+
   function figures(of) {
     const nodes = of.nodes_share, macs = of.macs_share, around = of.boundary.activations;
-    const unknown = macs.unknown > 0 ? ', ' + macs.unknown + ' operators of unknown shape not counted (--dim)' : '';
+    const faulty = of.faults === undefined ? data.reports.reduce((sum, report) => sum + report.faults.length, 0) : of.faults.length;
     byId('figures').replaceChildren(
-      figure(shared(nodes), nodes.int8 + ' of ' + (nodes.int8 + nodes.float) + ' operators on int8', nodes.share),
-      figure(shared(macs), scaled(macs.int8) + ' of ' + scaled(macs.int8 + macs.float) + ' multiply-adds on int8' + unknown, macs.share),
-      figure(String(around.count), 'conversions between int8 and float, ' + scaled(around.bytes) + 'B' + (around.unknown > 0 ? ', ' + around.unknown + ' of unknown size' : '')),
-      figure(String(of.faults === undefined ? data.reports.reduce((sum, report) => sum + report.faults.length, 0) : of.faults.length), 'known faults hit'));
+      figure(shared(nodes), nodes.int8 + ' of ' + (nodes.int8 + nodes.float) + ' operators on int8', shareOf(nodes)),
+      figure(shared(macs), macLabel(macs), shareOf(macs)),
+      figure(String(around.count), [counted(around.count, 'conversion') + ' between int8 and float', ...(around.bytes > 0 ? [scaled(around.bytes) + 'B'] : []), ...(around.unknown > 0 ? [around.unknown + ' of unknown size'] : [])].join(', ')),
+      figure(String(faulty), counted(faulty, 'known fault') + ' hit'));
   }
 
   function outcome(row) {
@@ -144,10 +153,43 @@
     return node.rule ? "by '" + node.rule + "'" : '';
   }
 
+  const nameOf = (node) => (node.inside ? node.inside + '/' : '') + node.name;
+  function jump(node) {
+    if (!explorer) return nameOf(node);
+    const button = make('button', {type: 'button', class: 'jump', title: 'Show it in the graph'}, nameOf(node));
+    button.addEventListener('click', () => {
+      extent('part');
+      if (!explorer.find(node.inside ? node.inside.split('/')[0] : node.name)) button.title = 'Nothing of the rewritten graph stands for it';
+      byId('graph').scrollIntoView();
+    });
+    return button;
+  }
+
+  // --- the graph: all of it where that is drawn, and the part around a node
+
+  let explorer = null;
+  function extent(which) {
+    for (const choice of document.getElementsByName('extent')) choice.checked = choice.value === which;
+    const whole = byId('graph').querySelector('.whole:not([hidden]), .whole.off');
+    if (whole) { whole.hidden = which !== 'whole'; whole.classList.toggle('off', whole.hidden); }
+    byId('explorer').hidden = which !== 'part';
+    if (which === 'part') explorer.start();
+  }
+  function pictured(report, chosen) {
+    byId('graph').querySelectorAll('.whole').forEach((one) => { one.hidden = one.dataset.report !== chosen; one.classList.remove('off'); });
+    const graph = report && byId('graph').querySelector(`script.graph[data-report="${chosen}"]`);
+    byId('graph').hidden = !graph;
+    explorer = graph ? graphExplorer(byId('explorer'), JSON.parse(graph.textContent), report.nodes) : null;
+    if (!graph) return;
+    const whole = byId('graph').querySelector('.whole:not([hidden])') !== null;
+    byId('extent').hidden = !whole;
+    extent(whole ? 'whole' : 'part');
+  }
+
   function nodes(report) {
     const quantizers = new Set(report.conversions.map((one) => one.op));
     table(byId('nodes'), [
-      {head: 'Node', value: (node) => (node.inside ? node.inside + '/' : '') + node.name, kind: 'name'},
+      {head: 'Node', value: nameOf, kind: 'name', show: jump},
       {head: 'Operator', value: (node) => node.op},
       {head: 'Became', value: (node) => node.status, show: (node) => make('span', {class: 'tag ' + node.status}, node.status)},
       {head: 'Now', value: (node) => node.into && node.into !== node.op ? node.into : ''},
@@ -225,13 +267,8 @@
     figures(one ? report : data.total);
     ops(one ? report.ops : data.total.ops);
     rules(one ? report.by_rule : data.total.rules);
+    pictured(one ? report : null, chosen);
     if (one) { nodes(report); faults(report); }
-    let pictured = false;
-    document.querySelectorAll('.picture').forEach((picture) => {
-      picture.hidden = !one || picture.dataset.report !== chosen;
-      pictured = pictured || !picture.hidden;
-    });
-    byId('graph').hidden = !pictured;
   }
 
   function start() {
@@ -243,7 +280,10 @@
     byId('theme').addEventListener('change', () => {
       const theme = byId('theme').value;
       if (theme) document.documentElement.dataset.theme = theme; else delete document.documentElement.dataset.theme;
+      if (explorer) explorer.redraw();
     });
+    for (const choice of document.getElementsByName('extent')) choice.addEventListener('change', () => extent(choice.value));
+    window.addEventListener('resize', () => { if (explorer) explorer.redraw(); });
     if (data.failed.length > 0) {
       byId('failed').hidden = false;
       table(byId('failed'), [{head: 'Model', value: (one) => one.model, kind: 'name'}, {head: 'Why', value: (one) => one.message}], data.failed);
