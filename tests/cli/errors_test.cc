@@ -10,6 +10,7 @@
 #include "engine/base/codes.h"
 #include "engine/base/text.h"
 #include "tests/cli/rulerun.h"
+#include "tests/support/sanitized.h"
 
 namespace rulerun::cli {
 namespace {
@@ -32,6 +33,9 @@ class ErrorFixture : public testing::TestWithParam<fs::path> {};
 
 // The command runs in a copy of the folder. `expected` holds "exit N" and lines that must be among what is printed.
 TEST_P(ErrorFixture, SaysWhatIsExpected) {
+  if (kSanitized && ReadFile((GetParam() / "command").string()).find("ulimit -v") != std::string::npos) {
+    GTEST_SKIP() << "limits memory, which the sanitizers do not bear";
+  }
   const TemporaryFolder folder;
   const fs::path copy = folder.File("fixture");
   fs::copy(GetParam(), copy);

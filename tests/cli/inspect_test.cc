@@ -43,7 +43,8 @@ TEST(Inspect, SaysWhatEachOperatorBecomesAtEachLevel) {
 // Every node is counted once at each level.
 TEST(Inspect, OutcomesAddUp) {
   for (const char* name : {"convnet-qdq.onnx", "convnet-fp32.onnx", "refusals-qdq.onnx"}) {
-    for (const json& outcome : Inspected(name, "x86-64-avx2").at("outcomes")) {
+    const json model = Inspected(name, "x86-64-avx2");
+    for (const json& outcome : model.at("outcomes")) {
       for (const char* level : {"disabled", "basic", "extended", "layout", "all"}) {
         int sum = 0;
         for (const auto& [words, count] : outcome.at(level).items()) sum += count.get<int>();

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/engine/graph/graph_test_util.h"
+#include "tests/support/sanitized.h"
 
 namespace rulerun {
 namespace {
@@ -67,12 +68,6 @@ TEST_F(DamageTest, RandomPiecesMovedAround) {
     Try(Path("damaged.onnx"), Path("out.onnx"), damaged);
   }
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 // The most memory this process has had so far, in bytes.
 size_t PeakMemory() {
