@@ -20,11 +20,13 @@ Result<std::vector<std::string>> FindModels(const std::vector<std::string>& path
     std::vector<std::string> found;
     for (auto it = fs::recursive_directory_iterator(path, error); !error && it != fs::recursive_directory_iterator();
          it.increment(error)) {
-      if (it->path().extension() == ".onnx") found.push_back(it->path().string());
+      const std::string extension = it->path().extension().string();
+      if (extension == ".onnx" || extension == ".onnxtxt") found.push_back(it->path().string());
     }
     if (error) return Error{Code::kCannotRead, "cannot read the folder: " + error.message(), path, ""};
     if (found.empty()) {
-      return Error{Code::kNoModels, "no .onnx file in this folder", path, "Give an ONNX model, or a folder of them."};
+      return Error{Code::kNoModels, "no .onnx or .onnxtxt file in this folder", path,
+                   "Give an ONNX model, or a folder of them."};
     }
     std::sort(found.begin(), found.end());
     models.insert(models.end(), found.begin(), found.end());

@@ -1,10 +1,6 @@
 #include "engine/graph/load.h"
 
-#include <cerrno>
-#include <cstring>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <new>
 
 #include "engine/base/codes.h"
@@ -13,6 +9,7 @@
 #include "engine/graph/graph_builder.h"
 #include "engine/graph/graph_copier.h"
 #include "engine/graph/model_file.h"
+#include "engine/graph/model_text.h"
 #include "engine/graph/resolve.h"
 
 namespace rulerun {
@@ -67,11 +64,7 @@ Result<Model> Finish(ModelFile file, const std::string& path, const ExternalSche
 
 // The model as text, in a file: what a person writes, and what `rulerun check` shows as a witness.
 Result<Model> LoadText(const std::string& path, const ExternalSchemas& schemas) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && text.empty()) {
-    return Error{Code::kCannotRead, std::string("cannot read the model: ") + std::strerror(errno), path, ""};
-  }
+  RULERUN_ASSIGN(const std::string text, ReadTextFile(path));
   auto model = ParseModelText(text, {}, schemas, path);
   if (model.ok()) model->path = path;
   return model;
@@ -82,7 +75,7 @@ Result<Model> LoadText(const std::string& path, const ExternalSchemas& schemas) 
 // What protobuf, onnx and the standard library throw ends here.
 Result<Model> LoadModel(const std::string& path, const ExternalSchemas& schemas, const LoadOptions& options) {
   try {
-    if (EndsWith(path, ".onnxtxt")) return LoadText(path, schemas);
+    if (IsTextFile(path)) return LoadText(path, schemas);
     ExternalData external(path);
     RULERUN_ASSIGN(ModelFile file, ReadModelFile(path, &external));
     return Finish(std::move(file), path, schemas, options, &external);

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "engine/base/codes.h"
+#include "engine/graph/model_text.h"
 
 namespace rulerun {
 namespace {
@@ -135,16 +136,18 @@ FileStamp StampOf(const std::string& path) {
 
 ModelStream::~ModelStream() {
   in_.reset();
-  file_.reset();
+  source_.reset();
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 Result<std::unique_ptr<ModelStream>> ModelStream::Open(const std::string& path) {
+  if (IsTextFile(path)) return OpenText(path);
   std::unique_ptr<ModelStream> stream(new ModelStream);
   struct stat info {};
   stream->descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (stream->descriptor_ < 0 || ::fstat(stream->descriptor_, &info) != 0) {
-    return Error{Code::kCannotRead, std::string("cannot read the model: ") + std::strerror(errno), path, ""};
+    return Error{Code::kCannotRead, std::string("cannot read the model: ") + std::strerror(errno), path,
+                 "Check the path and the permissions."};
   }
   if (!S_ISREG(info.st_mode)) return Error{Code::kNotOnnx, "not a plain file", path, "Give an ONNX model (.onnx)."};
   if (info.st_size == 0) return Error{Code::kNotOnnx, "the file is empty", path, "Export the model again."};
@@ -153,12 +156,27 @@ Result<std::unique_ptr<ModelStream>> ModelStream::Open(const std::string& path) 
                  "Store the weights as external data."};
   }
   stream->stamp_ = ToStamp(info);
-  stream->file_ = std::make_unique<google::protobuf::io::FileInputStream>(stream->descriptor_);
-  stream->in_ = std::make_unique<CodedInputStream>(stream->file_.get());
-  // Both limits: only the second one makes the end of the file count as the end of a message.
-  stream->in_->SetTotalBytesLimit(static_cast<int>(info.st_size));
-  stream->in_->PushLimit(static_cast<int>(info.st_size));
+  stream->source_ = std::make_unique<google::protobuf::io::FileInputStream>(stream->descriptor_);
+  stream->Limit(static_cast<int>(info.st_size));
   return stream;
+}
+
+Result<std::unique_ptr<ModelStream>> ModelStream::OpenText(const std::string& path) {
+  RULERUN_ASSIGN(const std::string text, ReadTextFile(path));
+  RULERUN_ASSIGN(const onnx::ModelProto model, ParseModelProto(text, {}, path));
+  std::unique_ptr<ModelStream> stream(new ModelStream);
+  stream->bytes_ = model.SerializeAsString();
+  const auto size = static_cast<int>(stream->bytes_.size());
+  stream->source_ = std::make_unique<google::protobuf::io::ArrayInputStream>(stream->bytes_.data(), size);
+  stream->Limit(size);
+  return stream;
+}
+
+// Both limits: only the second one makes the end of the file count as the end of a message.
+void ModelStream::Limit(int bytes) {
+  in_ = std::make_unique<CodedInputStream>(source_.get());
+  in_->SetTotalBytesLimit(bytes);
+  in_->PushLimit(bytes);
 }
 
 }  // namespace rulerun

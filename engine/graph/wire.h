@@ -48,7 +48,8 @@ bool CopyField(CodedInputStream& in, uint32_t tag, std::string* out);
 // them step by step, which takes up to twice the memory.
 bool ReadMessage(CodedInputStream& in, google::protobuf::Message* message);
 
-// A plain file of at most 2 GB, protobuf's limit, as a stream that ends with the file.
+// A plain file of at most 2 GB, protobuf's limit, as a stream that ends with the file. A file that holds text is read
+// as the model that it describes.
 class ModelStream {
  public:
   static Result<std::unique_ptr<ModelStream>> Open(const std::string& path);
@@ -61,10 +62,13 @@ class ModelStream {
 
  private:
   ModelStream() = default;
+  static Result<std::unique_ptr<ModelStream>> OpenText(const std::string& path);
+  void Limit(int bytes);
 
   int descriptor_ = -1;
   FileStamp stamp_;
-  std::unique_ptr<google::protobuf::io::FileInputStream> file_;
+  std::string bytes_;  // of what was text
+  std::unique_ptr<google::protobuf::io::ZeroCopyInputStream> source_;
   std::unique_ptr<CodedInputStream> in_;
 };
 
