@@ -1,6 +1,9 @@
 // rulerun diff: a model rewritten in two ways, which nodes differ, and by which rule.
 #include <algorithm>
+#include <array>
+#include <map>
 #include <sstream>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/console.h"
@@ -133,7 +136,11 @@ std::string NodeText(const NodeDiff& node) {
     if (same_words && !node.forms[side].empty()) text += ": " + Join(node.forms[side], "; ");
     text += "\n";
   }
-  if (node.cause) return text + "    " + CauseLine(*node.cause) + "\n";
+  if (node.cause) text += "    " + CauseLine(*node.cause) + "\n";
+  // That a rule is not there, or fits nothing, does not say why the node stays float.
+  const bool told =
+      node.cause && node.cause->kind != DiffCause::Kind::kAbsent && node.cause->kind != DiffCause::Kind::kNoMatch;
+  if (told) return text;
   for (const Side side : kSides) {
     const NodeFate& fate = node.fates[side];
     if (fate.fate == Fate::kFloat && left.fate != right.fate) {
@@ -141,6 +148,37 @@ std::string NodeText(const NodeDiff& node) {
     }
   }
   return text;
+}
+
+// How many nodes became what on each side, the most frequent first.
+std::string Summary(const Diff& diff, int width) {
+  constexpr char kConversions[] = "quantizes or dequantizes";
+  std::map<std::array<std::string, 2>, size_t> kinds;
+  for (const NodeDiff& node : diff.nodes) {
+    const NodeFate& left = node.fates[Side::kLeft];
+    const NodeFate& right = node.fates[Side::kRight];
+    std::array<std::string, 2> kind = {std::string(Words(left.fate)), std::string(Words(right.fate))};
+    if (node.node.quantizer) {
+      kind = {kConversions, ""};
+    } else if (kind[0] == kind[1] && left.into != right.into) {
+      kind = {kind[0] + ": " + left.into, kind[1] + ": " + right.into};
+    } else if (kind[0] == kind[1]) {
+      kind = {kind[0] + ": " + left.into, "the same, with other inputs or attributes"};
+    }
+    ++kinds[kind];
+  }
+  std::vector<std::pair<std::array<std::string, 2>, size_t>> rows(kinds.begin(), kinds.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  Table table({"nodes", "left", "right"});
+  table.AlignRight(0);
+  for (const auto& [kind, count] : rows) table.Add({std::to_string(count), kind[0], kind[1]});
+  return table.empty() ? "" : "\n" + table.ToText(width);
+}
+
+// Whether both sides ask for the same: then there is nothing to compare.
+bool SameSides(const Diff& diff) {
+  return SideLine(Side::kLeft, diff.sides[Side::kLeft]).substr(kLabelWidth) ==
+         SideLine(Side::kRight, diff.sides[Side::kRight]).substr(kLabelWidth);
 }
 
 std::string NodeLines(const Diff& diff, bool all) {
@@ -206,14 +244,14 @@ std::string Report(const Diff& diff, bool all, int width) {
   text += "\n";
   if (diff.sides[Side::kLeft].refused || diff.sides[Side::kRight].refused) return text + RefusalLines(diff);
   if (diff.same) {
-    text += "The same graph.\n";
+    text += SameSides(diff) ? "Both sides ask for the same, and get the same graph.\n" : "The same graph.\n";
   } else if (diff.structure.empty()) {
     text += std::to_string(diff.nodes.size()) + " of " + std::to_string(diff.node_count) + " nodes differ.\n";
   } else {
     text += "The same operators, but other constants or connections:\n";
     for (const std::string& line : diff.structure) text += "  " + line + "\n";
   }
-  return text + NodeLines(diff, all) + InsertedTable(diff, width) + RuleTable(diff, all, width);
+  return text + Summary(diff, width) + NodeLines(diff, all) + InsertedTable(diff, width) + RuleTable(diff, all, width);
 }
 
 struct DiffOptions {

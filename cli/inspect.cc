@@ -141,7 +141,8 @@ std::string SizeTable(const ModelSizes& sizes, int width) {
   add("total", sizes.total);
   add("initializers", sizes.initializers);
   add("nodes", sizes.nodes);
-  add("metadata of nodes", sizes.metadata);
+  add("of which metadata", sizes.metadata);
+  add("the rest", sizes.total - sizes.initializers - sizes.nodes);  // inputs, outputs, types of values
   return "\n" + table.ToText(width);
 }
 

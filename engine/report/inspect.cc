@@ -13,7 +13,7 @@
 namespace rulerun {
 namespace {
 
-constexpr char kItself[] = "itself";
+const std::string kItself = "itself";
 
 using Counts = std::map<std::string, int>;
 
@@ -69,8 +69,10 @@ std::string BecameText(const NodeFate& fate) {
       return (itself ? kItself : fate.into) + ", moved as int8";
     case Fate::kDqDropped:
       return (itself ? kItself : fate.into) + ", reads int8";
+    case Fate::kFloat:
+      return (itself ? kItself : fate.into) + ", float";
     case Fate::kFused:
-      return "in " + fate.into;
+      return "in " + fate.into + ", float";
     case Fate::kRemoved:
       return "gone";
     default:

@@ -27,7 +27,7 @@ struct OpCounts {
 };
 
 // What became of the original nodes of one operator that is no Q or DQ, at each level: in words, how often. "itself"
-// stands for the operator, in float or without numbers of its own.
+// stands for the operator.
 struct Outcome {
   std::string op;
   std::string group;  // OpRules::Group
