@@ -85,8 +85,12 @@ Status CheckNesting(std::string_view text, const std::string& path) {
   return {};
 }
 
+// Whether it begins with a model's header, behind comments.
 bool IsModel(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
+  size_t first = text.find_first_not_of(" \t\r\n");
+  while (first != std::string_view::npos && text[first] == '#') {
+    first = text.find_first_not_of(" \t\r\n", text.find('\n', first));
+  }
   return first != std::string_view::npos && text[first] == '<';
 }
 

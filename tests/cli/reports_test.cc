@@ -53,7 +53,8 @@ TEST(Reports, DiffNamesTheRuleThatFiredOnOneSideOnly) {
   EXPECT_THAT(ran.out, ContainsRegex("conv1 \\(Conv\\)\n +left +int8: QLinearConv, by 'Conv'\n +right +stays float"));
   EXPECT_THAT(ran.out, HasSubstr("'Conv' fired left; right, it is disabled"));
   EXPECT_THAT(ran.out, ContainsRegex("\nConv +2 +0 +only left: "));
-  EXPECT_THAT(ran.out, ContainsRegex("nodes +left +right\n[- ]+\n[^z]*\n +2 +int8 +stays float\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nnodes +left +right *\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\n +2 +int8 +stays float\n"));
 
   EXPECT_EQ(Rulerun({"diff", "--left", "level=basic", "--right", "level=all", "--exit-code", model}).exit_code, 1);
   const Ran same = Rulerun({"diff", "--left", "level=basic", "--right", "level=1", "--exit-code", model});

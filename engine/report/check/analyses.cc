@@ -46,6 +46,8 @@ auto Order(const Finding& finding) {
 
 bool Same(const Finding& a, const Finding& b) { return Order(a) == Order(b) && a.rule == b.rule; }
 
+bool SamePair(const Finding& a, const Finding& b) { return a.rule == b.rule && a.other == b.other; }
+
 // Operators that no kernel runs at all; where a graph shows one, it is not told again.
 void AddMissingKernels(const RuleSet& rules, const KernelRegistry& kernels, std::vector<Finding>& all) {
   for (const MissingKernel& missing : ReplacementsWithoutKernel(rules, kernels)) {
@@ -84,8 +86,7 @@ std::vector<Finding> FindAll(const RuleSet& rules, const KernelRegistry& kernels
     if (follows && proven.count(finding.rule) > 0) continue;
     // That two rules match at one node goes with the proof that one never wins: it shows it.
     const auto proof = std::find_if(all.begin(), all.end(), [&](const Finding& known) {
-      return finding.code == Code::kOverlap && known.code == Code::kUnreachable && known.rule == finding.rule &&
-             known.other == finding.other;
+      return finding.code == Code::kOverlap && known.code == Code::kUnreachable && SamePair(known, finding);
     });
     if (proof == all.end()) {
       all.push_back(std::move(finding));
@@ -93,6 +94,13 @@ std::vector<Finding> FindAll(const RuleSet& rules, const KernelRegistry& kernels
       proof->witness = finding.witness;
     }
   }
+  // Likewise with what was seen of it.
+  const std::vector<Finding> seen = all;
+  std::erase_if(all, [&](const Finding& overlap) {
+    return overlap.code == Code::kOverlap && std::any_of(seen.begin(), seen.end(), [&](const Finding& shadowed) {
+             return shadowed.code == Code::kShadowed && SamePair(shadowed, overlap);
+           });
+  });
   AddMissingKernels(rules, kernels, all);
   std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) { return Order(a) < Order(b); });
   all.erase(std::unique(all.begin(), all.end(), Same), all.end());

@@ -82,7 +82,7 @@ class Finder {
       Finding finding = Make(Code::kReplacementWithoutKernel, Severity::kWarning, rule,
                              "the rule '" + rule.name + "' builds what no kernel runs: " + *missing,
                              "add a kernel, or narrow the rule's types: 'rulerun run' refuses such a model");
-      finding.witness = witness.graph;
+      finding.witness = WitnessText(witness);
       findings_.push_back(std::move(finding));
     }
   }
@@ -130,7 +130,7 @@ class Finder {
                            "if that is meant, write 'overlaps: [" + earlier.name + "]'");
     finding.other = earlier.name;
     finding.other_where = earlier.where;
-    finding.witness = witness.graph;
+    finding.witness = WitnessText(witness);
     findings_.push_back(std::move(finding));
   }
 
@@ -152,14 +152,15 @@ class Finder {
       }
       if (winner.empty()) return;
     }
-    Finding finding = Make(Code::kShadowed, Severity::kWarning, rule,
-                           "on each of " + std::to_string(witnesses.size()) + " graphs that the rule '" + rule.name +
-                               "' matches, '" + winner + "' fires before it",
-                           "put the narrower rule first, or add a test that shows where this one fires");
+    Finding finding = Make(
+        Code::kShadowed, Severity::kWarning, rule,
+        (witnesses.size() == 1 ? "on the one graph" : "on each of " + std::to_string(witnesses.size()) + " graphs") +
+            (" known for the rule '" + rule.name + "', '" + winner + "' fires before it"),
+        "put the narrower rule first, or add a test that shows where this one fires");
     finding.other = winner;
     const auto other = std::find_if(until.begin(), until.end(), [&](const Rule* one) { return one->name == winner; });
     if (other != until.end()) finding.other_where = (*other)->where;
-    finding.witness = witnesses.front().graph;
+    finding.witness = WitnessText(witnesses.front());
     findings_.push_back(std::move(finding));
   }
 

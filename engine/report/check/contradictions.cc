@@ -3,7 +3,11 @@
 //
 // A condition on something that is not there drops out, so only names that every match binds once are looked at.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -32,9 +36,34 @@ struct Choice {
 
 struct Conflict {
   Location where;
-  Location with;
-  std::string what;
+  Location with;        // the other side, or nowhere
+  std::string what;     // what one side wants
+  std::string against;  // what the other one does
 };
+
+constexpr size_t kMostListed = 6;
+
+// "2", "at most 1", "0 to 1". A bound that a strict condition moved by the smallest step is told as it was written.
+std::string RangeText(const Range& range) {
+  const auto written = [](double bound) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.15g", bound);
+    return std::string(text.data());
+  };
+  const auto strict = [&](double bound) { return std::strtod(written(bound).c_str(), nullptr) != bound; };
+  const bool low = std::isfinite(range.low);
+  const bool high = std::isfinite(range.high);
+  if (low && high && range.low == range.high) return written(range.low);
+  if (low && high) return written(range.low) + " to " + written(range.high);
+  if (high) return (strict(range.high) ? "below " : "at most ") + written(range.high);
+  return (strict(range.low) ? "above " : "at least ") + written(range.low);
+}
+
+std::string ListText(const std::set<std::string>& texts) {
+  const auto end = std::next(texts.begin(), static_cast<std::ptrdiff_t>(std::min(texts.size(), kMostListed)));
+  const std::string listed = Join({texts.begin(), end}, ", ");
+  return texts.size() > kMostListed ? listed + " or " + std::to_string(texts.size() - kMostListed) + " more" : listed;
+}
 
 std::set<std::string> TextsOf(const Yaml& yaml) {
   const auto names = yaml.AsNames();
@@ -179,7 +208,7 @@ class Facts {
     const Range before = range;
     range = {std::max(range.low, by.low), std::min(range.high, by.high), by.where};
     if (range.low <= range.high) return std::nullopt;
-    return Conflict{by.where, before.where, of + " is bounded otherwise"};
+    return Conflict{by.where, before.where, of + " must be " + RangeText(by), RangeText(before)};
   }
 
   template <typename ToRange>
@@ -261,7 +290,7 @@ class Facts {
 
   static std::optional<Conflict> Narrow(Choice& choice, bool fresh, const std::set<std::string>& by,
                                         const Location& where, const std::string& of) {
-    const Location before = choice.where;
+    const Choice before = choice;
     if (fresh) {
       choice = {by, where};
     } else {
@@ -269,7 +298,8 @@ class Facts {
       choice.where = where;
     }
     if (!choice.left.empty()) return std::nullopt;
-    return Conflict{where, fresh ? Location{} : before, of};
+    if (fresh) return Conflict{where, {}, of, ""};
+    return Conflict{where, before.where, of, ListText(before.left)};
   }
 
   std::optional<Conflict> AddType(const TypeClasses& classes, const std::string& value, const TypePattern& pattern,
@@ -286,7 +316,8 @@ class Facts {
     }
     if (pattern.name.empty() || !sure_.Has(value)) return std::nullopt;
     const auto set = file_->sets.find(pattern.name);
-    const std::string no_type = "no operator here takes '" + value + "' of the type " + pattern.name;
+    const std::string no_type =
+        "no operator here takes '" + value + "' of the type " + pattern.name + ", they take " + ListText(choice.left);
     if (set != file_->sets.end()) {
       std::set<std::string> types;
       for (const std::string& type : DataTypeNames()) {
@@ -302,7 +333,7 @@ class Facts {
     for (const auto& [name, wanted] : condition.pairs) {
       const auto known = types_.find(name);
       const bool fresh = known == types_.end();
-      const std::string of = "no element type of '" + name + "' is left";
+      const std::string of = "the element type of '" + name + "' must be " + ListText(TypesOf(wanted));
       if (auto conflict = Narrow(types_[name], fresh, TypesOf(wanted), condition.where, of)) return conflict;
     }
     return std::nullopt;
@@ -316,7 +347,7 @@ class Facts {
       std::set<std::string> texts = TextsOf(wanted);
       if (operators) texts = Written(texts);
       const bool fresh = known.count(name) == 0;
-      const std::string of = operators ? "no operator of '" + name + "' is left" : "no value of '" + name + "' is left";
+      const std::string of = (operators ? "the operator of '" : "'") + name + "' must be " + ListText(texts);
       if (auto conflict = Narrow(known[name], fresh, texts, condition.where, of)) return conflict;
     }
     return std::nullopt;
@@ -346,7 +377,7 @@ class Facts {
         return known.empty() || std::any_of(known.begin(), known.end(),
                                             [&](int version) { return versions.count(std::to_string(version)) > 0; });
       });
-      if (!some) return Conflict{condition.where, {}, "no operator of '" + name + "' has such a version"};
+      if (!some) return Conflict{condition.where, {}, "no operator of '" + name + "' has such a version", ""};
     }
     return std::nullopt;
   }
@@ -362,7 +393,9 @@ class Facts {
       for (const std::string& value : condition.values) {
         const auto said = said_.find(std::string(opposite->second) + " " + value);
         if (said != said_.end()) {
-          return Conflict{condition.where, said->second, "'" + value + "' is asked to be the opposite"};
+          return Conflict{condition.where, said->second,
+                          "'" + value + "' must be '" + std::string(condition.predicate->name) + "'",
+                          "it '" + std::string(opposite->second) + "'"};
         }
         said_.emplace(std::string(condition.predicate->name) + " " + value, condition.where);
       }
@@ -371,7 +404,10 @@ class Facts {
     if (negated && (condition.groups[0].size() != 1 || !IsSure(condition.groups[0][0]))) return std::nullopt;
     const std::string text = ConditionText(negated ? condition.groups[0][0] : condition);
     const auto other = said_.find((negated ? "" : "not ") + text);
-    if (other != said_.end()) return Conflict{condition.where, other->second, "the opposite is asked too"};
+    if (other != said_.end()) {
+      const std::string_view held = negated ? "must not hold" : "must hold";
+      return Conflict{condition.where, other->second, "'" + text + "' " + std::string(held), "the opposite"};
+    }
     said_.emplace((negated ? "not " : "") + text, condition.where);
     return std::nullopt;
   }
@@ -457,7 +493,7 @@ class Finder {
       });
       if (some) continue;
       const Yaml* place = rule.yaml.Get("since");
-      Report(rule, {place != nullptr ? place->where : rule.where, {}, "'" + label + "' has none of these versions"},
+      Report(rule, {place != nullptr ? place->where : rule.where, {}, "'" + label + "' has none of these versions", ""},
              "so the rule never fires");
     }
   }
@@ -469,8 +505,9 @@ class Finder {
     finding.rule = rule.name;
     finding.other_where = conflict.with;
     const std::string with = conflict.with.ToString();
-    finding.message =
-        "rule '" + rule.name + "': " + conflict.what + (with.empty() ? "" : ", at " + with) + ", " + effect;
+    const bool two = !with.empty() && with != conflict.where.ToString();
+    finding.message = "rule '" + rule.name + "': " + conflict.what +
+                      (two ? ", but " + with + " wants " + conflict.against : "") + ", " + effect;
     finding.remedy = "remove one of the two sides, or the rule";
     // What a derived rule set rules out with a condition of its own is meant to be dead.
     const bool derived =

@@ -1,8 +1,9 @@
 #include "engine/report/check/witness.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
+#include "engine/base/text.h"
 #include "engine/graph/load.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/walk.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t kMostAlternatives = 4;
 constexpr size_t kMostOperators = 12;
 
-// Tries every way to choose and keeps the first graph of each operator and alternative that the rule fires on.
+// Tries every way to choose and keeps the first graph of each operator, alternative and case that the rule fires on.
 class Searcher {
  public:
   Searcher(const RuleSet& rules, const RuleFile& file, const Rule& rule, const WitnessRunner& runner)
@@ -39,38 +40,42 @@ class Searcher {
 
  private:
   void TryCases(Choice choice) {
-    if (rule_.cases.empty()) {
-      TryShapes(choice);
-      return;
-    }
+    if (rule_.cases.empty()) TryShapes(choice);
     for (const Case& one : rule_.cases) {
       choice.taken = &one;
-      if (TryShapes(choice)) return;
+      TryShapes(choice);
     }
   }
 
-  bool TryShapes(Choice choice) {
+  // With and without the operands that may be left out: the smallest graph, and the one that says most.
+  void TryShapes(Choice choice) {
+    for (const bool optionals : {false, true}) {
+      choice.optionals = optionals;
+      TryTypes(choice);
+    }
+  }
+
+  void TryTypes(Choice choice) {
     for (const DataType preferred : {DataType::kFloat, DataType::kUint8, DataType::kInt64, DataType::kFloat16}) {
       choice.preferred = preferred;
-      for (const bool optionals : {true, false}) {
-        choice.optionals = optionals;
-        for (const int rank : {2, 4, 3, 1, 0, 5}) {
-          choice.rank = rank;
-          if (Try(choice)) return true;
-        }
+      for (const int rank : {2, 4, 3, 1, 0, 5}) {
+        choice.rank = rank;
+        if (Try(choice)) return;
       }
     }
-    return false;
   }
 
   bool Try(const Choice& choice) {
     auto graph = GenerateGraph(rules_, file_, rule_, choice);
-    if (!graph || !tried_.insert(*graph).second) return false;
+    if (!graph) return false;
+    const auto [tried, fresh] = tried_.emplace(*graph, false);
+    if (!fresh) return tried->second;
     Witness witness;
     witness.graph = std::move(*graph);
     if (!rule_.providers.empty()) witness.facts.emplace_back("ep", rule_.providers.front());
     if (runner_.FiresAt(witness, file_, rule_).empty()) return false;
     found_.push_back(std::move(witness));
+    tried->second = true;
     return true;
   }
 
@@ -80,11 +85,27 @@ class Searcher {
   const WitnessRunner& runner_;
   size_t alternatives_ = 1;
   size_t operators_ = 1;
-  std::set<std::string> tried_;
+  std::map<std::string, bool> tried_;  // graph -> the rule fires on it
   std::vector<Witness> found_;
 };
 
 }  // namespace
+
+std::string WitnessText(const Witness& witness) {
+  std::string opset;
+  std::string others;
+  for (const auto& [name, value] : witness.facts) {
+    if (name == "opset") {
+      opset = value;
+    } else {
+      others += (others.empty() ? "" : ", ") + name + ": " + value;
+    }
+  }
+  std::string text = witness.graph;
+  const bool whole = StartsWith(text, "<");
+  if (!opset.empty() && !whole) text = "<ir_version: 10, opset_import: [\"\" : " + opset + "]>\n" + text;
+  return others.empty() ? text : "# given " + others + "\n" + text;
+}
 
 Result<WitnessRun> WitnessRunner::Run(const Witness& witness, const RuleFile& file,
                                       const std::vector<const Rule*>& walk, bool visit_all) const {

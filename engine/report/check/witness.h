@@ -22,6 +22,10 @@ struct Witness {
   bool generated = true;                                   // false: from a test that the rule carries
 };
 
+// The graph as a file that `rulerun` reads (.onnxtxt): with the opset where it is not the usual one, and a comment that
+// says what else it is rewritten for.
+std::string WitnessText(const Witness& witness);
+
 // What came of running rules over a witness.
 struct WitnessRun {
   Trace trace;
@@ -45,7 +49,7 @@ class WitnessRunner {
 };
 
 // Graphs on which the rule, alone, was seen to fire: generated ones, one for each way to choose among the alternatives
-// of its text that works, and the graphs of its tests. Smallest first; empty where nothing was found.
+// and cases of its text that works, and the graphs of its tests. Smallest first; empty where nothing was found.
 std::vector<Witness> FindWitnesses(const RuleSet& rules, const RuleFile& file, const Rule& rule,
                                    const WitnessRunner& runner);
 
