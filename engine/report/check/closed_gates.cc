@@ -5,8 +5,10 @@
 #include <map>
 #include <set>
 
+#include "engine/base/text.h"
 #include "engine/graph/schema.h"
 #include "engine/report/check/analyses.h"
+#include "engine/report/docs/sentences.h"
 #include "engine/ruleset/target.h"
 
 namespace rulerun {
@@ -89,17 +91,37 @@ class Finder {
 
   std::vector<Finding> Find() {
     for (const Stage& stage : rules_.pipeline) Visit(stage, {}, Level::kDisabled);
-    for (const auto& [rule, reached] : reached_) {
-      if (!reached) Report(rule->where, rule->name, "the rule '" + rule->name + "' is never tried");
+    for (const auto& [rule, reach] : reached_) {
+      if (!reach.open) Report(rule->where, rule->name, "the rule '" + rule->name + "' is never tried", reach.gates);
     }
     return std::move(findings_);
   }
 
  private:
+  // Whether some walk gets to a rule, and the gates on the way of the last one.
+  struct Reach {
+    bool open = false;
+    std::vector<GatePair> gates;
+  };
+
+  // "if opset below 7, unless the option loop is 1", outermost first.
+  static std::string TextOf(const std::vector<GatePair>& gates) {
+    std::vector<std::string> parts;
+    for (const GatePair& pair : gates) {
+      const std::string open = GateSentence(*pair.gate_if);
+      const std::string closed = GateSentence(*pair.gate_unless);
+      if (!open.empty()) parts.push_back("if " + open);
+      if (!closed.empty()) parts.push_back("unless " + closed);
+    }
+    std::string text = Join(parts, ", ");
+    std::erase(text, '`');
+    return text;
+  }
+
   void Visit(const Stage& stage, std::vector<GatePair> gates, Level from) {
     gates.push_back({&stage.gate_if, &stage.gate_unless});
     from = std::max(from, stage.level);
-    if (!Gates(rules_, gates, from).CanOpen()) return Report(stage.where, "", "this stage never runs");
+    if (!Gates(rules_, gates, from).CanOpen()) return Report(stage.where, "", "this stage never runs", gates);
     for (const Stage& inner : stage.stages) Visit(inner, gates, from);
     if (stage.kind != Stage::Kind::kRules) return;
     for (const auto& rule : rules_.files.at(stage.file).rules) {
@@ -108,23 +130,25 @@ class Finder {
       if (!named) continue;
       std::vector<GatePair> with_rule = gates;
       with_rule.push_back({&rule->gate_if, &rule->gate_unless});
-      const bool reached = Gates(rules_, with_rule, from).CanOpen();
-      reached_[rule.get()] = reached_[rule.get()] || reached;
+      Reach& reach = reached_[rule.get()];
+      reach.open = reach.open || Gates(rules_, with_rule, from).CanOpen();
+      reach.gates = std::move(with_rule);
     }
   }
 
-  void Report(const Location& where, const std::string& rule, const std::string& what) {
+  void Report(const Location& where, const std::string& rule, const std::string& what,
+              const std::vector<GatePair>& gates) {
     Finding finding;
     finding.code = Code::kGateNeverOpens;
     finding.where = where;
     finding.rule = rule;
-    finding.message = what + ": no platform, value of an option, level and opset opens its gates";
+    finding.message = what + ": no platform, value of an option, level and opset opens its gates: " + TextOf(gates);
     finding.remedy = "correct 'if', 'unless' and 'level' here and in the stages around it";
     findings_.push_back(std::move(finding));
   }
 
   const RuleSet& rules_;
-  std::map<const Rule*, bool> reached_;
+  std::map<const Rule*, Reach> reached_;
   std::vector<Finding> findings_;
 };
 
