@@ -98,7 +98,8 @@ std::string WitnessText(const Witness& witness) {
     if (name == "opset") {
       opset = value;
     } else {
-      others += (others.empty() ? "" : ", ") + name + ": " + value;
+      if (!others.empty()) others += ", ";
+      others.append(name).append(": ").append(value);
     }
   }
   std::string text = witness.graph;
