@@ -51,8 +51,22 @@ Result<MacTable> FindMacTable() {
 
 struct Covered {
   Coverage coverage;
-  Picture picture;  // where a page is asked for
+  std::optional<FailedModel> refused;  // then nothing else is set
+  Picture picture;                     // where a page is asked for
 };
+
+// A model that ONNX Runtime refuses: what it is where it loads.
+Result<Covered> Refused(const std::string& path, const std::vector<std::string>& dims, const Error& error,
+                        const Trace& trace, const Setup& setup, const MacTable& macs) {
+  if (error.kind() != ErrorKind::kRefused) return error;
+  RULERUN_ASSIGN(Model model, LoadModel(path, setup.rules->schemas));  // as it was
+  RULERUN_RETURN_IF_ERROR(BindDims(*model.graph, dims, setup.rules->schemas));
+  RULERUN_ASSIGN(RefusedModel refused,
+                 AskWhereItLoads(model, error, trace, *setup.rules, setup.target, KernelRegistry::Default(), &macs, 1));
+  Covered covered;
+  covered.refused = FailedModel{path, error, std::move(refused)};
+  return covered;
+}
 
 Result<Covered> CoverModel(const std::string& path, const CoverageOptions& options, const Setup& setup,
                            const MacTable& macs) {
@@ -61,8 +75,10 @@ Result<Covered> CoverModel(const std::string& path, const CoverageOptions& optio
   const std::vector<std::string> dims = several ? DimsOf(*model.graph, options.dims) : options.dims;
   RULERUN_RETURN_IF_ERROR(BindDims(*model.graph, dims, setup.rules->schemas));
   Covered covered;
-  RULERUN_ASSIGN(covered.coverage,
-                 MeasureCoverage(model, *setup.rules, setup.target, KernelRegistry::Default(), nullptr, &macs));
+  Trace trace;
+  auto coverage = MeasureCoverage(model, *setup.rules, setup.target, KernelRegistry::Default(), &trace, &macs);
+  if (!coverage.ok()) return Refused(path, dims, coverage.error(), trace, setup, macs);
+  covered.coverage = std::move(coverage).value();
   if (options.html.empty()) return covered;
   Drawing drawing = DrawGraph(*model.graph, *setup.rules);
   ColourRewritten(covered.coverage.fates, drawing);
@@ -95,10 +111,14 @@ CoveredAll CoverAll(const std::vector<std::string>& paths, const CoverageOptions
   std::vector<Picture> pictures;
   for (size_t i = 0; i < paths.size(); ++i) {
     if (!results[i]->ok()) {
-      failed.push_back({paths[i], results[i]->error()});
+      failed.push_back({paths[i], results[i]->error(), std::nullopt});
       continue;
     }
     Covered covered = std::move(*results[i]).value();
+    if (covered.refused) {
+      failed.push_back(std::move(*covered.refused));
+      continue;
+    }
     covered.picture.report = reports.size();
     if (!covered.picture.data.empty()) pictures.push_back(std::move(covered.picture));
     reports.push_back(std::move(covered.coverage));
@@ -161,7 +181,7 @@ Result<int> Cover(const CoverageOptions& options) {
   const CoveredAll outcome = CoverAll(paths, options, setup, macs);
   const CoverageRun& run = outcome.run;
   progress.Done();
-  if (paths.size() == 1 && !run.failed.empty()) return run.failed.front().error;
+  if (paths.size() == 1 && !run.failed.empty() && !run.failed.front().refused) return run.failed.front().error;
   const std::vector<Finding> findings = FindingsOf(run);
   RULERUN_RETURN_IF_ERROR(Write(outcome, findings, options));
   for (const FailedModel& failed : run.failed) PrintError(failed.error);

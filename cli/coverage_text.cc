@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/console.h"
+#include "cli/outcome_text.h"
 #include "cli/percent.h"
 #include "cli/table.h"
 #include "engine/base/text.h"
@@ -101,6 +102,12 @@ std::string ShareLine(const Share& nodes, const Share& macs) {
   return text;
 }
 
+// Said of a model that nothing can be made int8 of.
+std::string UnquantizedLine(const Coverage& coverage) {
+  const bool quantized = !coverage.conversions.empty() || coverage.nodes.int8 > 0;
+  return quantized ? "" : "The model is not quantized: it has no Q or DQ node. Quantize it first.\n";
+}
+
 std::string ConversionLine(const Coverage& coverage) {
   std::vector<std::string> parts;
   for (const ConversionCount& count : coverage.conversions) {
@@ -159,13 +166,45 @@ std::string NodeLines(const Coverage& coverage, bool all) {
          text;
 }
 
+// Where a fault is: "conv1 (Conv), conv2 (Conv) and 7 more". Q and DQ nodes say what they stand next to.
+std::string Hits(const std::vector<const FaultHit*>& hits) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(hits.size(), kMostPlaces); ++i) {
+    std::string name = hits[i]->node + " (" + hits[i]->op + ")";
+    if (!hits[i]->beside.empty()) name += " next to " + hits[i]->beside.front();
+    names.push_back(std::move(name));
+  }
+  const std::string text = Join(names, ", ");
+  return hits.size() > kMostPlaces ? text + " and " + std::to_string(hits.size() - kMostPlaces) + " more" : text;
+}
+
+// The same fault of the same rule is told once.
 std::string FaultLines(const Coverage& coverage) {
-  std::string text;
+  std::vector<std::vector<const FaultHit*>> groups;
   for (const FaultHit& hit : coverage.faults) {
-    text += "  " + hit.node + " (" + hit.op + "): " + hit.effect + ", " + hit.note + " (rule '" + hit.rule +
-            "', fault " + hit.id + ")  [" + hit.place + "]" + (hit.link.empty() ? "" : "  " + hit.link) + "\n";
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const std::vector<const FaultHit*>& group) {
+      return group.front()->place == hit.place && group.front()->rule == hit.rule;
+    });
+    if (same == groups.end()) {
+      groups.push_back({&hit});
+    } else {
+      same->push_back(&hit);
+    }
+  }
+  std::string text;
+  for (const std::vector<const FaultHit*>& group : groups) {
+    const FaultHit& hit = *group.front();
+    text += "  " + Hits(group) + ": " + hit.effect + ", " + hit.note + " ('" + hit.rule + "', fault " + hit.id +
+            ")  [" + hit.place + "]" + (hit.link.empty() ? "" : "  " + hit.link) + "\n";
   }
   return text.empty() ? "" : "\nWarning: known faults of ONNX Runtime that these rules reproduce:\n" + text;
+}
+
+std::string ByDesignLine(const Coverage& coverage) {
+  if (coverage.by_design.empty()) return "";
+  const FaultHit& hit = coverage.by_design.front();
+  return "Rounding: results of " + Plural(coverage.by_design.size(), "operator") +
+         " on int8 may be a step of the output off those of float, on purpose (" + hit.id + ", " + hit.link + ").\n";
 }
 
 // --- by rule
@@ -220,13 +259,24 @@ std::string Heading(const Coverage& coverage) {
   return coverage.rules + ", level " + coverage.level + ", " + coverage.provider + ", " + coverage.platform;
 }
 
-std::string Report(const Coverage& coverage, const CoverageTextOptions& options) {
-  std::string text = coverage.model + "\n" + Heading(coverage) + "\n\n" + OpTable(coverage.ops, options.width) + "\n" +
-                     ShareLine(coverage.nodes, coverage.macs) + ConversionLine(coverage) +
-                     BoundaryLine(coverage.boundary) + MismatchLines(coverage.ops) +
-                     NodeLines(coverage, options.nodes) + FaultLines(coverage) + RuleTable(coverage.rule_use, options);
+// Without the model's name and the heading.
+std::string Body(const Coverage& coverage, const CoverageTextOptions& options) {
+  std::string text = OpTable(coverage.ops, options.width) + "\n" + ShareLine(coverage.nodes, coverage.macs) +
+                     UnquantizedLine(coverage) + ConversionLine(coverage) + BoundaryLine(coverage.boundary) +
+                     ByDesignLine(coverage) + MismatchLines(coverage.ops) + NodeLines(coverage, options.nodes) +
+                     FaultLines(coverage) + RuleTable(coverage.rule_use, options);
   if (options.by_rule) text += ConditionTable(coverage.rule_use, options.width);
   return text;
+}
+
+std::string Report(const Coverage& coverage, const CoverageTextOptions& options) {
+  return coverage.model + "\n" + Heading(coverage) + "\n\n" + Body(coverage, options);
+}
+
+std::string Report(const FailedModel& failed, const CoverageTextOptions& options) {
+  const Coverage& coverage = failed.refused->coverage;
+  return failed.model + "\n" + coverage.rules + "\n\n" + ModelRefusalText(*failed.refused, options.width) +
+         Body(coverage, options);
 }
 
 // --- several models
@@ -241,7 +291,8 @@ std::string ModelTable(const CoverageRun& run, int width) {
                ShareText(report.macs), CountText(report.boundary.activations.count),
                CountText(static_cast<int>(report.faults.size())), report.model});
   }
-  for (const FailedModel& failed : run.failed) table.Add({"", "failed", "", "", "", failed.model});
+  for (const FailedModel& failed : run.failed)
+    table.Add({"", failed.refused ? "refused" : "failed", "", "", "", failed.model});
   return table.ToText(width);
 }
 
@@ -276,11 +327,13 @@ std::string Totals(const CoverageRun& run, const CoverageTextOptions& options) {
 }  // namespace
 
 std::string CoverageText(const CoverageRun& run, const CoverageTextOptions& options) {
-  const bool one = run.reports.size() == 1 && run.failed.empty();
-  if (one) return Report(run.reports.front(), options);
+  const size_t models = run.reports.size() + run.failed.size();
+  if (models == 1 && run.failed.empty()) return Report(run.reports.front(), options);
+  if (models == 1) return run.failed.front().refused ? Report(run.failed.front(), options) : "";
   std::string text;
   if (options.each) {
     for (const Coverage& report : run.reports) text += Report(report, options) + "\n";
+    for (const FailedModel& failed : run.failed) text += failed.refused ? Report(failed, options) + "\n" : "";
   }
   return text + Totals(run, options);
 }

@@ -2,9 +2,11 @@
 #include "engine/report/explain.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/outcome_text.h"
 #include "cli/table.h"
 #include "cli/target_options.h"
 #include "engine/base/codes.h"
@@ -14,14 +16,6 @@
 namespace rulerun::cli {
 namespace {
 
-std::string Indented(const std::string& text, size_t indent, int width) {
-  const size_t room =
-      width > 0 && static_cast<size_t>(width) > indent + 20 ? static_cast<size_t>(width) - indent : std::string::npos;
-  std::string lines;
-  for (const std::string& line : Wrap(text, room)) lines += std::string(indent, ' ') + line + "\n";
-  return lines;
-}
-
 std::string Headline(const NodeFate& fate) {
   const std::string inside = fate.node.inside.empty() ? "" : fate.node.inside + "/";
   std::string text = inside + fate.node.name + " (" + fate.node.op + ") " + std::string(Words(fate.fate));
@@ -29,36 +23,6 @@ std::string Headline(const NodeFate& fate) {
   if (!fate.now.empty() && fate.now != fate.node.name) text += " '" + fate.now + "'";
   if (fate.fate == Fate::kRemoved && !fate.rule.empty()) text += ", by '" + fate.rule + "'";
   return text + "\n";
-}
-
-// --- everywhere
-
-std::string OutcomeText(const NodeOutcome& outcome) {
-  if (!outcome.refused.empty()) return "ONNX Runtime refuses the model: " + outcome.refused;
-  std::string text(Words(outcome.fate));
-  if (!outcome.into.empty()) text += ": " + outcome.into;
-  if (!outcome.rule.empty()) text += ", by '" + outcome.rule + "'";
-  return text;
-}
-
-std::string Everywhere(const std::vector<PlatformRuns>& outcomes) {
-  std::string text;
-  for (const PlatformRuns& runs : outcomes) {
-    text += "  " + (outcomes.size() == 1 ? "every platform" : Join(runs.platforms, ", ")) + "\n";
-    std::vector<std::string> labels;
-    size_t widest = 0;
-    for (const LevelRun& run : runs.levels) {
-      std::vector<std::string> names;
-      for (const Level level : run.levels) names.emplace_back(Name(level));
-      labels.push_back(runs.levels.size() == 1 ? "every level" : Join(names, ", "));
-      widest = std::max(widest, labels.back().size());
-    }
-    for (size_t i = 0; i < labels.size(); ++i) {
-      text += "    " + labels[i] + std::string(widest + 2 - labels[i].size(), ' ') +
-              OutcomeText(runs.levels[i].outcome) + "\n";
-    }
-  }
-  return text;
 }
 
 // --- rules
@@ -73,12 +37,19 @@ std::string Times(const ExplainStep& step) {
   return step.times > 1 ? " (" + std::to_string(step.times) + " times)" : "";
 }
 
-std::string FaultText(const TraceEntry& entry, size_t indent, int width) {
+// Those by design, which every fused operator has, only where there is room for them.
+std::string FaultTexts(const std::vector<FaultHit>& hits, bool by_design, size_t indent, int width) {
   std::string text;
-  for (const Fault* fault : entry.faults) {
-    text += Indented("Warning: known fault " + fault->id + " of ONNX Runtime: " + fault->effect + ", " + fault->note +
-                         (fault->link.empty() ? "" : "  " + fault->link),
-                     indent, width);
+  for (const FaultHit& hit : hits) {
+    if (by_design || !IsByDesign(hit)) text += Indented(FaultText(hit), indent, width);
+  }
+  return text;
+}
+
+std::string BesideTexts(const Explanation& explanation, int width) {
+  std::string text;
+  for (const FaultHit& hit : explanation.faults_beside) {
+    text += Indented("At '" + hit.node + "' next to it: " + FaultText(hit), 2, width);
   }
   return text;
 }
@@ -89,7 +60,7 @@ std::string FiredText(const ExplainStep& step, int width) {
   std::string text = Indented(level + Who(entry) + " " + Describe(entry) + Times(step), 2, width);
   const std::string place = entry.where.ToString();
   if (!place.empty()) text += "    " + place + "\n";
-  return text + FaultText(entry, 4, width);
+  return text + FaultTexts(FaultsOf(entry), /*by_design=*/true, 4, width);
 }
 
 std::string Made(const std::string& verb, const WhatIf& what_if) {
@@ -124,9 +95,10 @@ std::string WhatIfText(const WhatIf& what_if, int width) {
 
 std::string RefusedText(const ExplainStep& step, bool advise, int width) {
   const TraceEntry& entry = *step.entry;
-  std::string text = Indented(Who(entry) + " " + Describe(entry) + Times(step), 2, width);
+  std::string text = Indented(Who(entry) + " " + Describe(entry), 2, width);
   const std::string place = (entry.refusal.where.file != nullptr ? entry.refusal.where : entry.where).ToString();
   if (!place.empty()) text += "    " + place + "\n";
+  text += FaultTexts(FaultsOf(entry), /*by_design=*/false, 4, width);
   if (!advise) return text;
   if (!step.advice.empty()) text += Indented("To change: " + step.advice + ".", 4, width);
   if (step.what_if) text += WhatIfText(*step.what_if, width);
@@ -144,20 +116,37 @@ std::string ReasonText(const Explanation& explanation, int width) {
   return text;
 }
 
+// Faults of what was done to this very node, and of the Qs and DQs next to it.
+std::string BriefFaults(const Explanation& explanation, int width) {
+  std::string text;
+  for (const auto* steps : {&explanation.fired, &explanation.refused}) {
+    for (const ExplainStep& step : *steps) {
+      std::vector<FaultHit> hits = FaultsOf(*step.entry);
+      std::erase_if(hits, [&](const FaultHit& hit) { return hit.node != explanation.fate->node.name; });
+      text += FaultTexts(hits, /*by_design=*/false, 2, width);
+    }
+  }
+  return text + BesideTexts(explanation, width);
+}
+
 // A node among many: what became of it, and the first thing to change.
 std::string Brief(const Explanation& explanation, int width) {
   const NodeFate& fate = *explanation.fate;
-  std::string text = Headline(fate) + ReasonText(explanation, width);
-  const bool stays = fate.fate == Fate::kFloat || fate.fate == Fate::kFused;
-  const bool refused = stays && fate.reason.kind == Reason::Kind::kRefused;
+  // What is part of another node stays float for that node's reason.
+  std::string text = Headline(fate) + (fate.fate == Fate::kFused ? "" : ReasonText(explanation, width));
+  const bool refused = fate.fate == Fate::kFloat && fate.reason.kind == Reason::Kind::kRefused;
   for (const ExplainStep& step : explanation.refused) {
     const TraceEntry& entry = *step.entry;
     if (!refused || entry.refusal.message != fate.reason.message || step.advice.empty()) continue;
     text += Indented("To change: " + step.advice + ".", 2, width);
     break;
   }
-  for (const ExplainStep& step : explanation.fired) text += FaultText(*step.entry, 2, width);
-  return text;
+  return text + BriefFaults(explanation, width);
+}
+
+// A rule for another execution provider: no user asked about that.
+bool IsElsewhere(const ExplainStep& step) {
+  return !step.entry->rule.empty() && step.entry->refusal.check == "provider";
 }
 
 bool IsUnit(const ExplainStep& step) { return step.entry->group != Group::kPattern; }
@@ -171,7 +160,7 @@ bool WorthAdvice(const Explanation& explanation, const ExplainStep& step) {
 std::string RefusedTexts(const Explanation& explanation, bool units, int width) {
   std::string text;
   for (const ExplainStep& step : explanation.refused) {
-    if (IsUnit(step) == units) text += RefusedText(step, WorthAdvice(explanation, step), width);
+    if (IsUnit(step) == units && !IsElsewhere(step)) text += RefusedText(step, WorthAdvice(explanation, step), width);
   }
   if (text.empty()) return "";
   return (units ? "\nRules that could have put it on int8, and refused:\n"
@@ -183,12 +172,19 @@ std::string Whole(const Explanation& explanation, int width) {
   std::string text = Headline(*explanation.fate);
   const bool told = !explanation.refused.empty() && explanation.fate->reason.kind == Reason::Kind::kRefused;
   if (!told) text += ReasonText(explanation, width);
-  if (explanation.outcomes != nullptr) text += "\nWhat becomes of it:\n" + Everywhere(*explanation.outcomes);
-  text += RefusedTexts(explanation, true, width) + RefusedTexts(explanation, false, width);
+  if (explanation.outcomes != nullptr)
+    text += "\nWhat becomes of it:\n" + EverywhereText(*explanation.outcomes, /*of_node=*/true, width);
+  text += RefusedTexts(explanation, true, width);
+  if (!explanation.refused_beside.empty()) text += "\nWhat kept the types of the Qs and DQs next to it as they are:\n";
+  for (const ExplainStep& step : explanation.refused_beside) {
+    text += Indented("at '" + step.entry->node + "':", 2, width) + RefusedText(step, /*advise=*/false, width);
+  }
+  text += RefusedTexts(explanation, false, width);
   if (!explanation.fired.empty()) text += "\nRules and passes that did something to it:\n";
   for (const ExplainStep& step : explanation.fired) text += FiredText(step, width);
   if (explanation.refused.empty() && explanation.fired.empty()) text += "  no rule or pass said anything about it\n";
-  return text;
+  const std::string beside = BesideTexts(explanation, width);
+  return text + (beside.empty() ? "" : "\n" + beside);
 }
 
 std::string MadeText(const MadeNode& made, int width) {
@@ -208,7 +204,7 @@ std::string Text(const Explained& explained, bool brief, int width) {
   for (const MadeNode& made : explained.made) text += MadeText(made, width);
   size_t quantizers = 0;
   for (const Explanation& explanation : explained.nodes) {
-    if (brief && explanation.fate->node.quantizer) {
+    if (brief && explanation.fate->node.quantizer && BriefFaults(explanation, width).empty()) {
       ++quantizers;
     } else if (brief) {
       text += Brief(explanation, width);
@@ -216,8 +212,7 @@ std::string Text(const Explained& explained, bool brief, int width) {
       text += (text.empty() ? "" : "\n") + Whole(explanation, width);
     }
   }
-  if (quantizers > 0)
-    text += "Left out: " + std::to_string(quantizers) + " Q and DQ nodes; --node NAME explains one.\n";
+  if (quantizers > 0) text += "Left out: " + Plural(quantizers, "Q or DQ node") + "; --node NAME explains one.\n";
   return text;
 }
 
@@ -237,30 +232,42 @@ Result<int> ExplainModel(const ExplainOptions& options) {
   RULERUN_ASSIGN(Model model, LoadModel(options.model, setup.rules->schemas));
   const Model original = CloneModel(model);
   Trace trace;
-  RULERUN_ASSIGN(const Coverage coverage, MeasureCoverage(model, *setup.rules, setup.target, kernels, &trace));
+  auto coverage = MeasureCoverage(model, *setup.rules, setup.target, kernels, &trace);
+  std::optional<RefusedModel> refused;
+  if (!coverage.ok()) {
+    if (coverage.error().kind() != ErrorKind::kRefused) return coverage.error();
+    RULERUN_ASSIGN(refused, AskWhereItLoads(original, coverage.error(), trace, *setup.rules, setup.target, kernels,
+                                            nullptr, options.jobs));
+    coverage = refused->coverage;
+  }
   progress.Say("rewriting for every level and platform");
   RULERUN_ASSIGN(const Outcomes outcomes, FindOutcomes(original, *setup.rules, setup.target, kernels, options.jobs));
-  Explained explained = Explain(coverage.fates, trace, *setup.rules, &outcomes, options.node);
+  Explained explained = Explain(coverage->fates, trace, *setup.rules, &outcomes, options.node);
   if (explained.nodes.empty() && explained.made.empty() && !options.node.empty()) {
     progress.Done();
     return Error{Code::kNothingNamed,
                  "the model has no node '" + options.node + "'" +
-                     DidYouMean(options.node, ExplainableNames(coverage.fates, trace)),
+                     DidYouMean(options.node, ExplainableNames(coverage->fates, trace)),
                  "--node", "'rulerun explain MODEL' lists them all."};
   }
   if (!options.node.empty()) {
     progress.Say("asking what would come next");
     for (Explanation& explanation : explained.nodes) {
       for (ExplainStep& step : explanation.refused) {
-        const bool refused = !step.entry->rule.empty() && step.entry->verdict == TraceEntry::Verdict::kRefused;
-        if (!refused || !WorthAdvice(explanation, step)) continue;
+        const bool by_rule = !step.entry->rule.empty() && step.entry->verdict == TraceEntry::Verdict::kRefused;
+        if (!by_rule || !WorthAdvice(explanation, step)) continue;
         RULERUN_ASSIGN(step.what_if, AskWhatIf(original, *setup.rules, setup.target, kernels, *step.entry));
       }
     }
   }
   progress.Done();
-  RULERUN_RETURN_IF_ERROR(
-      Print(options.json ? ToJson(coverage, explained) : Text(explained, options.node.empty(), TerminalWidth())));
+  if (options.json) {
+    RULERUN_RETURN_IF_ERROR(Print(ToJson(*coverage, explained, refused ? &*refused : nullptr)));
+    return 0;
+  }
+  const int width = TerminalWidth();
+  const std::string refusal = refused ? ModelRefusalText(*refused, width) : "";
+  RULERUN_RETURN_IF_ERROR(Print(refusal + Text(explained, options.node.empty(), width)));
   return 0;
 }
 

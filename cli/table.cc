@@ -84,4 +84,12 @@ std::string Table::ToText(int width) const {
   return text;
 }
 
+std::string Indented(std::string_view text, size_t indent, int width) {
+  const size_t room =
+      width > 0 && static_cast<size_t>(width) > indent + 20 ? static_cast<size_t>(width) - indent : std::string::npos;
+  std::string lines;
+  for (const std::string& line : Wrap(text, room)) lines += std::string(indent, ' ') + line + "\n";
+  return lines;
+}
+
 }  // namespace rulerun::cli

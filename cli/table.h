@@ -35,6 +35,9 @@ size_t DisplayWidth(std::string_view text);
 // Splits text between words into lines of at most `width` columns; a longer word stays whole.
 std::vector<std::string> Wrap(std::string_view text, size_t width);
 
+// The text in lines that begin `indent` columns in and end before `width`; 0: it is one line.
+std::string Indented(std::string_view text, size_t indent, int width);
+
 }  // namespace rulerun::cli
 
 #endif  // RULERUN_CLI_TABLE_H_

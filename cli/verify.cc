@@ -67,9 +67,9 @@ std::string Guilty(const VerifiedChange& change, int64_t changes) {
                      " of " + std::to_string(changes) + "\n";
   if (!change.sources.empty()) text += "  nodes of the model: " + Join(change.sources, ", ") + "\n";
   if (!change.created.empty()) text += "  it made: " + Join(change.created, ", ") + "\n";
-  for (const Fault* fault : change.faults) {
-    text += "  known fault " + fault->id + " (" + fault->effect + ")" +
-            (fault->note.empty() ? "" : ": " + fault->note) + "\n";
+  for (const Fault& fault : change.faults) {
+    text +=
+        "  known fault " + fault.id + " (" + fault.effect + ")" + (fault.note.empty() ? "" : ": " + fault.note) + "\n";
   }
   return text + "  --disable '" + change.rule + "' leaves it out; ort130-safe closes the known faults\n";
 }

@@ -235,7 +235,19 @@ std::string Describe(const Binding& binding, std::string_view name) {
   if (binding.IsComputed(name)) return binding.ComputedBy(name);
   const auto operands = binding.Operands(name);
   if (!operands || operands->empty() || !operands->front().present()) return std::string(name);
-  return "'" + binding.graph().value(operands->front().value).name + "' (" + std::string(name) + ")";
+  const Value& value = binding.graph().value(operands->front().value);
+  const std::string written = " (" + std::string(name) + ")";
+  // What several nodes share, perhaps since a pass merged equal constants, is told by its Q or DQ.
+  const auto [base, member] = SplitMember(name);
+  const auto of = binding.values.find(std::string(base));
+  if (value.uses.size() > 1 && (member == "scale" || member == "zero_point") && of != binding.values.end()) {
+    const NodeIndex at = of->second.items.empty() ? kNoNode : of->second.items.front().quantizer;
+    const Node* quantizer = at == kNoNode ? nullptr : binding.graph().node(at);
+    if (quantizer != nullptr && !quantizer->name.empty()) {
+      return (member == "scale" ? "the scale of '" : "the zero point of '") + quantizer->name + "'" + written;
+    }
+  }
+  return "'" + value.name + "'" + written;
 }
 
 }  // namespace rulerun

@@ -244,7 +244,7 @@ Refusal Refuse(const Binding& binding, const Condition& condition, Truth truth, 
   if (const size_t place = sentence.find("{args}"); place != std::string::npos) {
     sentence.replace(place, 6, Join(refusal.args, refusal.args.size() == 2 ? " and " : ", "));
   }
-  if (!condition.why.empty()) sentence = binding.Expand(condition.why);
+  if (!condition.why.empty()) sentence += " (" + binding.Expand(condition.why) + ")";
   if (!blame.actual.empty()) sentence += ": " + blame.actual;
   if (!blame.wanted.empty()) sentence += (blame.actual.empty() ? ": wanted " : ", wanted ") + blame.wanted;
   if (truth == Truth::kUnknown && blame.actual.empty()) sentence += " (not known here)";

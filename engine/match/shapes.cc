@@ -79,7 +79,8 @@ bool TypeCheck::Add(const TypePattern& pattern, DataType type) {
     return set->second.Has(type) || fail(ToString(set->second));
   }
   const auto [bound, fresh] = variables_.emplace(pattern.name, type);
-  return fresh || bound->second == type || fail(std::string(Name(bound->second)) + " as the others of " + pattern.name);
+  return fresh || bound->second == type ||
+         fail(std::string(Name(bound->second)) + ", the type of the values before it (" + pattern.name + ")");
 }
 
 bool TypeCheck::RowHolds(const TypeRow& row) const {
@@ -101,6 +102,13 @@ std::string TypeCheck::Wanted() const {
     rows.push_back(Join(parts, ", "));
   }
   return Join(rows, "; else ");
+}
+
+bool TypeCheck::RowsHoldWith(const std::string& variable, DataType type) const {
+  TypeCheck other(binding_);
+  other.variables_ = variables_;
+  other.variables_[variable] = type;
+  return other.RowsHold();
 }
 
 bool TypeCheck::RowsHold() const {

@@ -26,6 +26,8 @@ class TypeCheck {
   bool Add(const TypePattern& pattern, DataType type);
   // Whether the rows allow what the variables stand for.
   bool RowsHold() const;
+  // The same if `variable` stood for `type`.
+  bool RowsHoldWith(const std::string& variable, DataType type) const;
   std::string Wanted() const;  // what the rows of the rule take
   const std::map<std::string, DataType>& variables() const { return variables_; }
   const std::string& detail() const { return detail_; }

@@ -52,7 +52,14 @@ class UnitMatcher {
   Refusal Fail(std::string check, std::string message) const {
     return {std::move(check), std::move(message), unit_.where, {}, "", ""};
   }
-  std::string Quoted(const Node& node) const { return "'" + node.name + "' (" + node.Op() + ")"; }
+  // `wanted`: what to do about it, in the imperative.
+  Refusal FailOperands(std::string message, std::string wanted) const {
+    return {"operands", std::move(message), unit_.where, {}, std::move(wanted), ""};
+  }
+  std::string Quoted(const Node& node) const {
+    const std::string name = node.name.empty() ? node.op_type + "#" + std::to_string(node.index) : node.name;
+    return "'" + name + "' (" + node.Op() + ")";
+  }
 
   bool IsBetween(const Node& node) const {
     const std::vector<std::string>& ops = scope_.file->units.between;
@@ -212,10 +219,11 @@ class UnitMatcher {
       }
       const Node* dq = Dequantizer(input);
       if (!dequantized && dq != nullptr) {
-        return Fail("operands", Input(slot) + " comes from a DQ, the unit wants none there");
+        return FailOperands(Input(slot) + " comes from a DQ, the unit wants none there",
+                            "give it '" + graph_.value(input).name + "' without a DQ");
       }
       if (dequantized && dq == nullptr && !pattern.maybe_dequantized) {
-        return Fail("operands", Input(slot) + " does not come from a DQ but " + Source(input));
+        return FailOperands(Input(slot) + " does not come from a DQ but " + Source(input), QuantizeAdvice(input));
       }
       bound.items.push_back(dq != nullptr ? Quantized(*dq, input) : Operand::Of(input));
     }
@@ -234,6 +242,12 @@ class UnitMatcher {
            "',";
   }
 
+  std::string QuantizeAdvice(ValueId id) const {
+    const std::string name = "'" + graph_.value(id).name + "'";
+    if (graph_.Initializer(id) != nullptr) return "store " + name + " quantized, and put a DQ behind it";
+    return "put a Q and a DQ between " + name + " and " + Quoted(node_);
+  }
+
   std::string Source(ValueId id) const {
     if (const Node* producer = graph_.Producer(id)) return "from " + Quoted(*producer);
     return graph_.Initializer(id) != nullptr ? "is an initializer" : "is given at run time";
@@ -246,7 +260,8 @@ class UnitMatcher {
                          (unit_.quantized == Statement::Quantized::kMaybe && !quantizers_.empty());
     if (!wants_q) {
       if (!quantizers_.empty() && rule_.group != Group::kDropDq) {
-        return Fail("operands", Quoted(node_) + " is followed by a Q, the unit wants none");
+        return FailOperands(Quoted(node_) + " is followed by a Q, the unit wants none",
+                            "leave out the Q behind " + Quoted(node_));
       }
       BindPlainOutputs();
       return std::nullopt;
@@ -259,9 +274,11 @@ class UnitMatcher {
       const std::string behind =
           quantizers_.empty() ? "no Q" : std::to_string(quantizers_.size()) + (quantizers_.size() == 1 ? " Q" : " Qs");
       const std::string source = between_ == nullptr ? "" : ", counted behind " + Quoted(*between_);
-      return Fail("operands", Quoted(node_) + " has " + std::to_string(outputs.size()) +
-                                  (outputs.size() == 1 ? " output" : " outputs") + " and " + behind + " behind it" +
-                                  source + Readers());
+      return FailOperands(
+          Quoted(node_) + " has " + std::to_string(outputs.size()) + (outputs.size() == 1 ? " output" : " outputs") +
+              " and " + behind + " behind it" + source + Readers(),
+          "put a Q, and a DQ for its readers, behind " + std::string(outputs.size() == 1 ? "" : "each output of ") +
+              Quoted(between_ == nullptr ? node_ : *between_));
     }
     if (graph_.ProducesGraphOutput(node_)) return Fail("graph-output", Quoted(node_) + " produces a graph output");
     if (between_ == nullptr && graph_.OutputEdgeCount(node_) != static_cast<int>(quantizers_.size())) {
@@ -333,31 +350,65 @@ class UnitMatcher {
 
   std::optional<Refusal> CheckTypes(const Call& call) {
     for (const OperandPattern& pattern : call.operands) {
-      if (auto refusal = CheckType(pattern.name, pattern.type)) return refusal;
+      if (auto refusal = CheckType(call, pattern.name, pattern.type)) return refusal;
     }
     // y = Q?(..): the type is that of the quantized tensor; without a Q there is none.
     const bool plain = unit_.quantized == Statement::Quantized::kMaybe && quantizers_.empty();
     for (const OutputPattern& pattern : unit_.outputs) {
       if (plain) break;
-      if (auto refusal = CheckType(pattern.name, pattern.type)) return refusal;
+      if (auto refusal = CheckType(call, pattern.name, pattern.type)) return refusal;
     }
     binding_.types = types_.variables();
     if (types_.RowsHold()) return std::nullopt;
     std::string actual;
     for (const auto& [variable, type] : types_.variables()) {
-      actual += (actual.empty() ? "" : ", ") + variable + " = " + std::string(Name(type));
+      actual += (actual.empty() ? "" : ", ") + variable + " = " + std::string(Name(type)) + " (" +
+                Join(ValuesOf(call, variable), ", ") + ")";
     }
     return Fail("types", "these element types are not taken: " + actual + "; the rule takes " + types_.Wanted());
   }
 
-  std::optional<Refusal> CheckType(const std::string& name, const TypePattern& pattern) {
+  // Which of two types that ought to be one to change: to what the rule takes on this platform, the unsigned one if it
+  // takes both, which no pass makes signed again. "" where neither helps.
+  std::string SameTypeAdvice(const Call& call, const std::string& variable, ValueId other) const {
+    const auto bound = types_.variables().find(variable);
+    if (bound == types_.variables().end()) return "";
+    const DataType type = graph_.TypeOf(other).element;
+    const bool to_bound = types_.RowsHoldWith(variable, bound->second);
+    const bool to_other = types_.RowsHoldWith(variable, type);
+    if (to_other && (!to_bound || !IsSigned(type))) {
+      return "quantize " + Join(ValuesOf(call, variable, bound->second), ", ") + " as " + std::string(Name(type));
+    }
+    return to_bound ? "quantize '" + graph_.value(other).name + "' as " + std::string(Name(bound->second)) : "";
+  }
+
+  // The values whose type the variable is: those of type `only`, if it is given.
+  std::vector<std::string> ValuesOf(const Call& call, const std::string& variable,
+                                    std::optional<DataType> only = std::nullopt) const {
+    std::vector<std::string> names;
+    const auto add = [&](const TypePattern& pattern, const std::string& name) {
+      const auto bound = binding_.values.find(name);
+      if (pattern.name != variable || bound == binding_.values.end()) return;
+      for (const Operand& item : bound->second.items) {
+        if (!item.present() || (only && graph_.TypeOf(item.value).element != *only)) continue;
+        names.push_back("'" + graph_.value(item.value).name + "'");
+      }
+    };
+    for (const OperandPattern& pattern : call.operands) add(pattern.type, pattern.name);
+    for (const OutputPattern& pattern : unit_.outputs) add(pattern.type, pattern.name);
+    return names;
+  }
+
+  std::optional<Refusal> CheckType(const Call& call, const std::string& name, const TypePattern& pattern) {
     const auto bound = binding_.values.find(name);
     if (bound == binding_.values.end()) return std::nullopt;
     for (const Operand& item : bound->second.items) {
       if (!item.present()) continue;
       const ValueType& type = graph_.TypeOf(item.value);
       if (!types_.Add(pattern, type.element)) {
-        return Fail("types", "'" + graph_.value(item.value).name + "' (" + name + ") " + types_.detail());
+        Refusal refusal = Fail("types", "'" + graph_.value(item.value).name + "' (" + name + ") " + types_.detail());
+        refusal.wanted = SameTypeAdvice(call, pattern.name, item.value);
+        return refusal;
       }
       if (!pattern.shape) continue;
       if (!type.shape || MatchShape(binding_, *pattern.shape, *type.shape) != Truth::kTrue) {

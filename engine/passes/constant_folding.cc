@@ -13,6 +13,8 @@
 namespace rulerun {
 namespace {
 
+constexpr char kUnknownSize[] = "unknown-size";  // of `faults`: not folded, as the size of the result is not known
+
 struct FoldingTable {
   Determinism deterministic;
   ResultSize sizes;
@@ -21,6 +23,7 @@ struct FoldingTable {
   std::string branch;  // the operator that runs one of two subgraphs
   OpNames kept;        // not folded, so that units stay whole
   OpNames unit_ends;
+  PassFaults faults;
 };
 
 bool IsSet(const PassScope& scope, const std::string& option) {
@@ -38,6 +41,7 @@ Result<FoldingTable> ReadTable(const PassScope& scope) {
   RULERUN_ASSIGN(const std::string unless, table.Text("unless_option"));
   RULERUN_ASSIGN(const std::string and_not, table.Text("and_not_option"));
   RULERUN_ASSIGN(result.unit_ends, table.Ops("unless_between"));
+  RULERUN_ASSIGN(result.faults, table.Faults({kUnknownSize}));
   if (!IsSet(scope, unless) || IsSet(scope, and_not)) {
     RULERUN_ASSIGN(result.kept, table.Ops("keep"));
   }
@@ -135,7 +139,11 @@ class Folder {
 
   bool FoldConstant(Graph& graph, const Node& node) {
     const auto bytes = table_.sizes.Of(graph, node);
-    if (!bytes) return Decline(graph, node.index, "the size of its result is not known beforehand");
+    if (!bytes) {
+      Decline(graph, node.index, "the size of its result is not known beforehand");
+      result_.events.back().faults = FaultsAt(table_.faults, kUnknownSize, node);
+      return false;
+    }
     if (*bytes > table_.max_bytes) return Decline(graph, node.index, "its result would be too large");
     if (std::any_of(node.outputs.begin(), node.outputs.end(),
                     [&](ValueId id) { return id != kNoValue && !graph.TypeOf(id).other.empty(); })) {

@@ -2,6 +2,7 @@
 #ifndef RULERUN_ENGINE_PASSES_PASS_H_
 #define RULERUN_ENGINE_PASSES_PASS_H_
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ struct PassEvent {
   std::vector<std::string> sources;  // origins of the nodes it concerns
   std::vector<std::string> removed;  // names of nodes
   std::vector<std::string> created;  // names of nodes or initializers
+  std::vector<std::pair<std::string, std::string>> made_from;  // names of new values, and of the ones they stem from
+  std::vector<Fault> faults;                                   // known ones that this is
 };
 
 // A node, in whichever graph of the model.
@@ -41,10 +44,11 @@ using NodePlace = std::pair<const Graph*, NodeIndex>;
 struct PassResult {
   bool modified = false;
   std::vector<PassEvent> events;
-  std::set<NodePlace> changed;  // nodes that it did something about, where rules may ask for that (`not-after`)
+  std::optional<Error> refused;  // ONNX Runtime refuses the model here; the last event is what it was about to do
+  std::set<NodePlace> changed;   // nodes that it did something about, where rules may ask for that (`not-after`)
 };
 
-// An Error refuses the model.
+// An Error stops the pipeline; where there is an event to tell of, `refused` does.
 using Pass = Result<PassResult> (*)(const PassScope& scope);
 
 // The pass of that name, or nullptr. The one list of passes is in pass.cc.

@@ -13,6 +13,8 @@
 namespace rulerun {
 namespace {
 
+constexpr char kInvalid[] = "invalid";  // of `faults`: a node that it makes is
+
 struct PropagationTable {
   OpNames quantize;
   OpNames dequantize;
@@ -21,6 +23,7 @@ struct PropagationTable {
   int64_t output_type_since = 0;              // from this version on a new Q says its type
   std::optional<std::set<DataType>> types;    // of data that may be moved; absent: any
   std::string before, between, after, q, dq;  // names
+  PassFaults faults;
 };
 
 // Reads of one value: by a node, or as a graph output.
@@ -205,7 +208,9 @@ class Propagator {
     if (source != nullptr) graph.SetOutput(source->index, graph.value(reads.value).producer_slot, before);
     const Node& q = AddNode(graph, pair, true, before, between, Fill(table_.q, {{"value", base}}));
     event.created.push_back(q.name);
-    RULERUN_RETURN_IF_ERROR(Check(graph, q));
+    event.made_from = {{graph.value(between).name, base}};
+    if (before != reads.value) event.made_from.emplace_back(graph.value(before).name, base);
+    RULERUN_RETURN_IF_ERROR(Check(graph, q, event));
     for (size_t k = 0; k < reads.size(); ++k) {
       const std::vector<std::pair<std::string_view, std::string>> words = {{"value", base},
                                                                            {"k", k == 0 ? "" : std::to_string(k)}};
@@ -214,8 +219,9 @@ class Propagator {
           to_output ? reads.value : graph.AddValue(graph.UniqueValueName(Fill(table_.after, words)), type);
       const Node& dq = AddNode(graph, pair, false, between, after, Fill(table_.dq, words));
       event.created.push_back(dq.name);
+      if (!to_output) event.made_from.emplace_back(graph.value(after).name, base);
       if (!to_output) graph.SetInput(reads.uses[k].node, reads.uses[k].slot, after);
-      RULERUN_RETURN_IF_ERROR(Check(graph, dq));
+      RULERUN_RETURN_IF_ERROR(Check(graph, dq, event));
     }
     result_.modified = true;
     result_.events.push_back(std::move(event));
@@ -238,12 +244,15 @@ class Propagator {
   }
 
   // The counterpart need not take the types of the original: ONNX Runtime then refuses the model.
-  Status Check(Graph& graph, const Node& node) const {
+  Status Check(Graph& graph, const Node& node, const PassEvent& event) {
     const Status valid = ResolveNode(graph, node.index, scope_.rules->schemas);
     if (valid.ok()) return {};
     Error error = valid.error();
     error.code = Code::kInvalidRewrite;
     error.message = "moving quantization makes a node that is not valid: " + error.message;
+    result_.events.push_back(event);
+    result_.events.back().faults = FaultsAt(table_.faults, kInvalid, node);
+    result_.refused = error;
     return error;
   }
 
@@ -273,6 +282,7 @@ Result<PropagationTable> ReadTable(const PassScope& scope) {
   if (table.Find("types") != nullptr) {
     RULERUN_ASSIGN(result.types, table.Types("types"));
   }
+  RULERUN_ASSIGN(result.faults, table.Faults({kInvalid}));
   RULERUN_RETURN_IF_ERROR(ReadNames(table, result));
   return result;
 }
@@ -282,9 +292,11 @@ Result<PropagationTable> ReadTable(const PassScope& scope) {
 Result<PassResult> QdqPropagation(const PassScope& scope) {
   RULERUN_ASSIGN(const PropagationTable table, ReadTable(scope));
   Propagator propagator(scope, table);
-  RULERUN_RETURN_IF_ERROR(propagator.Run(*scope.graph));
+  const Status done = propagator.Run(*scope.graph);
+  PassResult result = propagator.TakeResult();
+  if (!done.ok() && !result.refused) return done.error();
   RefreshOuterReads(*scope.graph);
-  return propagator.TakeResult();
+  return result;
 }
 
 }  // namespace rulerun

@@ -32,6 +32,14 @@ bool Contains(const OpVersions& ops, const Node& node) {
   return versions.empty() || std::find(versions.begin(), versions.end(), node.since_version) != versions.end();
 }
 
+std::vector<Fault> FaultsAt(const PassFaults& faults, std::string_view when, const Node& node) {
+  std::vector<Fault> found;
+  for (const PassFault& one : faults) {
+    if (one.when == when && (one.ops.empty() || Contains(one.ops, node))) found.push_back(one.fault);
+  }
+  return found;
+}
+
 Result<Table> Table::Read(const PassScope& scope, std::string_view pass) {
   const std::string name(pass);
   if (scope.table == nullptr) {
@@ -133,6 +141,31 @@ Result<std::set<DataType>> Table::Types(std::string_view key) const {
     types.insert(*type);
   }
   return types;
+}
+
+Result<PassFaults> Table::Faults(const std::vector<std::string>& words) const {
+  PassFaults faults;
+  if (Find("faults") == nullptr) return faults;
+  RULERUN_ASSIGN(const std::vector<Table> entries, Maps("faults"));
+  for (const Table& entry : entries) {
+    PassFault one;
+    RULERUN_ASSIGN(one.when, entry.Text("when"));
+    if (std::find(words.begin(), words.end(), one.when) == words.end()) {
+      return entry.Wrong("when", "one of " + Join(words, ", "));
+    }
+    if (entry.Find("ops") != nullptr) {
+      RULERUN_ASSIGN(one.ops, entry.Versions("ops"));
+    }
+    RULERUN_ASSIGN(one.fault.id, entry.Text("id"));
+    RULERUN_ASSIGN(one.fault.effect, entry.Text("effect"));
+    RULERUN_ASSIGN(one.fault.note, entry.Text("note"));
+    if (entry.Find("link") != nullptr) {
+      RULERUN_ASSIGN(one.fault.link, entry.Text("link"));
+    }
+    one.fault.where = entry.yaml().where;
+    faults.push_back(std::move(one));
+  }
+  return faults;
 }
 
 std::string Fill(std::string_view text, const std::vector<std::pair<std::string_view, std::string>>& words) {

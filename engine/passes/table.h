@@ -22,6 +22,16 @@ using OpVersions = std::map<std::string, std::vector<int>, std::less<>>;
 
 bool Contains(const OpVersions& ops, const Node& node);
 
+// Known faults of a pass, by the word that says when, and the operators that they are about; none: any operator.
+struct PassFault {
+  std::string when;
+  OpVersions ops;
+  Fault fault;
+};
+using PassFaults = std::vector<PassFault>;
+// Those that a node has.
+std::vector<Fault> FaultsAt(const PassFaults& faults, std::string_view when, const Node& node);
+
 // A map of a pass's table.
 class Table {
  public:
@@ -43,6 +53,9 @@ class Table {
   // A map from operator to versions, or a list of operators.
   Result<OpVersions> Versions(std::string_view key) const;
   Result<std::set<DataType>> Types(std::string_view key) const;
+
+  // `faults:`, what is known to go wrong: `{id, when, ops, effect, note, link}`. `when` is one of `words`.
+  Result<PassFaults> Faults(const std::vector<std::string>& words) const;
 
   Error Wrong(std::string_view key, const std::string& wanted) const;
 

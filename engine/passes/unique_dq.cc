@@ -47,6 +47,7 @@ class Duplicator {
     event.what = "duplicated '" + CallOf(node) + "', which has several readers";
     event.sources = node.origins;
     event.created = {copy.name};
+    event.made_from = {{graph.value(output).name, of}};
     graph.AddNode(std::move(copy));
     graph.SetInput(use.node, use.slot, output);
     result_.modified = true;

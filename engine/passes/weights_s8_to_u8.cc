@@ -10,10 +10,12 @@ namespace rulerun {
 namespace {
 
 constexpr int kToUnsigned = 128;
+constexpr char kOneZeroPoint[] = "one-zero-point";  // of `faults`: one is made, and there are several scales
 
 struct WeightSlots {
   int weight = 0;
   int zero_point = 0;
+  std::optional<int> scale;  // where the table says which
 };
 
 struct Row {
@@ -27,6 +29,7 @@ struct WeightsTable {
   std::vector<Row> rows;
   std::string converted_name, zero_point_name;
   bool share = false;  // nodes may share a constant; otherwise that is an error
+  PassFaults faults;
 };
 
 class Converter {
@@ -82,10 +85,18 @@ class Converter {
     event.what = "made the weights of '" + CallOf(node) + "' unsigned";
     event.sources = node.origins;
     for (const WeightSlots& slots : row.weights) {
-      RULERUN_ASSIGN(const ValueId weight, Unsigned(graph, node, InputAt(node, slots.weight)));
-      RULERUN_ASSIGN(const ValueId shifted, ShiftedZeroPoint(graph, node, InputAt(node, slots.zero_point)));
+      const ValueId old = InputAt(node, slots.weight);
+      const ValueId old_zero_point = InputAt(node, slots.zero_point);
+      RULERUN_ASSIGN(const ValueId weight, Unsigned(graph, node, old));
+      RULERUN_ASSIGN(const ValueId shifted, ShiftedZeroPoint(graph, node, old_zero_point));
       event.created.push_back(graph.value(weight).name);
       event.created.push_back(graph.value(shifted).name);
+      event.made_from.emplace_back(graph.value(weight).name, graph.value(old).name);
+      if (old_zero_point != kNoValue) {
+        event.made_from.emplace_back(graph.value(shifted).name, graph.value(old_zero_point).name);
+      } else if (slots.scale && !IsScalar(graph, InputAt(node, *slots.scale))) {
+        event.faults = FaultsAt(table_.faults, kOneZeroPoint, node);
+      }
       graph.SetInput(index, slots.weight, weight);
       graph.SetInput(index, slots.zero_point, shifted);
     }
@@ -132,7 +143,10 @@ Result<Row> ReadRow(const Table& table) {
   for (const Table& weight : weights) {
     RULERUN_ASSIGN(const int64_t slot, weight.Int("weight"));
     RULERUN_ASSIGN(const int64_t zero_point, weight.Int("zero_point"));
-    row.weights.push_back({static_cast<int>(slot), static_cast<int>(zero_point)});
+    row.weights.push_back({static_cast<int>(slot), static_cast<int>(zero_point), std::nullopt});
+    if (weight.Find("scale") == nullptr) continue;
+    RULERUN_ASSIGN(const int64_t scale, weight.Int("scale"));
+    row.weights.back().scale = static_cast<int>(scale);
   }
   const Yaml* all = table.Find("all_zero_points");
   row.all_zero_points = all != nullptr && all->AsBool().value_or(false);
@@ -153,6 +167,7 @@ Result<PassResult> Run(const PassScope& scope, std::string_view pass) {
     RULERUN_ASSIGN(Row read, ReadRow(row));
     weights.rows.push_back(std::move(read));
   }
+  RULERUN_ASSIGN(weights.faults, table.Faults({kOneZeroPoint}));
   Converter converter(scope, weights);
   RULERUN_RETURN_IF_ERROR(converter.Run(*scope.graph));
   RefreshOuterReads(*scope.graph);

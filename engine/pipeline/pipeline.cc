@@ -103,9 +103,15 @@ class Runner {
     RULERUN_ASSIGN(PassResult result, pass(scope));
     if (result.modified) ++changes_.done;
     Record(stage, round, result);
+    if (result.refused) return InPass(stage, std::move(*result.refused));
     changed_nodes_[stage.pass] = std::move(result.changed);
     if (result.modified) RULERUN_RETURN_IF_ERROR(Resolve(*model_.graph, rules_.schemas));
     return result.modified;
+  }
+
+  static Error InPass(const Stage& stage, Error error) {
+    error.place += (error.place.empty() ? "pass '" : ", pass '") + stage.pass + "'";
+    return error;
   }
 
   void Record(const Stage& stage, int round, const PassResult& result) {
@@ -120,10 +126,15 @@ class Runner {
       entry.sources = event.sources;
       entry.removed = event.removed;
       entry.created = event.created;
+      entry.made_from = event.made_from;
       entry.what = event.what;
+      entry.faults = event.faults;
       entry.where = stage.where;
       trace_->push_back(std::move(entry));
     }
+    if (!result.refused || result.events.empty()) return;
+    trace_->back().verdict = TraceEntry::Verdict::kError;
+    trace_->back().refusal.message = result.refused->message;
   }
 
   Result<bool> RunRules(const Stage& stage, const Inherited& inherited) {

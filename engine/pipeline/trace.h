@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/match/verdict.h"
@@ -28,11 +29,12 @@ struct TraceEntry {
   std::vector<std::string> sources;  // nodes of the original model that are concerned, the anchor's first
   std::vector<std::string> created;  // names of nodes made or edited
   std::vector<std::string> created_ops;
-  std::vector<std::string> removed;  // names of nodes
-  Refusal refusal;                   // kRefused, kError
-  std::string what;                  // passes: what was done
-  std::vector<const Fault*> faults;  // kFired: faults of the rule whose condition holds here
-  Location where;                    // of the rule
+  std::vector<std::string> removed;                            // names of nodes
+  std::vector<std::pair<std::string, std::string>> made_from;  // names of new values, and of the ones they stem from
+  Refusal refusal;                                             // kRefused, kError
+  std::string what;                                            // passes: what was done
+  std::vector<Fault> faults;                                   // of the rule or pass, those whose condition holds here
+  Location where;                                              // of the rule
 };
 
 using Trace = std::vector<TraceEntry>;

@@ -81,7 +81,11 @@ class Walker {
         return false;
       case MatchResult::Kind::kError:
         if (RefusesInvalid()) return RefuseInvalid(rule, index, match.refusal.message);
-        if (walk_.trace != nullptr) Record(rule, index, TraceEntry::Verdict::kError).refusal = match.refusal;
+        if (walk_.trace != nullptr) {
+          TraceEntry& entry = Record(rule, index, TraceEntry::Verdict::kError);
+          entry.refusal = match.refusal;
+          entry.faults = FaultsOf(rule, *match.binding);
+        }
         return Refused(rule, graph_.node(index)->name, match.refusal.message);
       case MatchResult::Kind::kMatched:
         break;
@@ -105,12 +109,20 @@ class Walker {
       spoilt_ = true;
       return false;
     }
-    if (!change.ok()) return Refused(rule, node, change.error().message);
+    if (!change.ok()) {
+      if (walk_.trace != nullptr) {
+        entry.verdict = TraceEntry::Verdict::kError;
+        entry.refusal = {std::string(kInvalidReplacement), change.error().message, rule.where, {}, "", ""};
+        walk_.trace->push_back(std::move(entry));
+      }
+      return Refused(rule, node, change.error().message);
+    }
     changed_ = true;
     if (walk_.changes != nullptr) entry.change = ++walk_.changes->done;
     if (walk_.trace == nullptr) return true;
     entry.sources = change->sources;
     entry.removed = change->removed;
+    entry.made_from = std::move(change->made_from);
     for (const auto* made : {&change->created, &change->edited}) {
       for (const NodeIndex created : *made) {
         if (graph_.node(created) == nullptr) continue;
@@ -138,11 +150,11 @@ class Walker {
     return false;
   }
 
-  static std::vector<const Fault*> FaultsOf(const Rule& rule, const Binding& binding) {
-    std::vector<const Fault*> faults;
+  static std::vector<Fault> FaultsOf(const Rule& rule, const Binding& binding) {
+    std::vector<Fault> faults;
     for (const Fault& fault : rule.faults) {
       Binding attempt = binding;
-      if (Evaluate(attempt, fault.when) == Truth::kTrue) faults.push_back(&fault);
+      if (Evaluate(attempt, fault.when) == Truth::kTrue) faults.push_back(fault);
     }
     return faults;
   }

@@ -39,6 +39,7 @@ const TraceEntry* Answer(const Trace& trace, const TraceEntry& asked) {
 std::string AdviceFor(const Refusal& refusal) {
   const PredicateInfo* predicate = FindPredicate(refusal.check);
   const BuiltinInfo* builtin = FindBuiltinCheck(refusal.check);
+  if (predicate == nullptr && !refusal.wanted.empty()) return refusal.wanted;  // the matcher's own checks know best
   if (predicate == nullptr) return builtin == nullptr ? "" : std::string(builtin->advice);
   std::string text(predicate->advice);
   // Where the values are not known there is nothing to fill in.

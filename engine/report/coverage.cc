@@ -1,8 +1,11 @@
 #include "engine/report/coverage.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "engine/pipeline/pipeline.h"
+#include "engine/report/user_names.h"
 
 namespace rulerun {
 namespace {
@@ -119,18 +122,44 @@ void CountConversions(const Graph& graph, const RuleSet& rules, Coverage& covera
   }
 }
 
-std::vector<FaultHit> FaultsIn(const Trace& trace) {
+}  // namespace
+
+bool IsByDesign(const FaultHit& hit) { return hit.effect == "rounding"; }
+
+std::vector<FaultHit> FaultsOf(const TraceEntry& entry) {
   std::vector<FaultHit> hits;
-  for (const TraceEntry& entry : trace) {
-    for (const Fault* fault : entry.faults) {
-      hits.push_back({entry.sources.empty() ? entry.node : entry.sources.front(), entry.op, entry.rule, fault->id,
-                      fault->effect, fault->note, fault->where.ToString(), fault->link});
-    }
+  for (const Fault& fault : entry.faults) {
+    hits.push_back({entry.sources.empty() ? entry.node : entry.sources.front(),
+                    entry.op,
+                    entry.rule.empty() ? entry.stage : entry.rule,
+                    fault.id,
+                    fault.effect,
+                    fault.note,
+                    fault.where.ToString(),
+                    fault.link,
+                    {}});
   }
   return hits;
 }
 
-}  // namespace
+std::vector<FaultHit> FaultsIn(const Trace& trace, const std::vector<OriginalNode>& original) {
+  std::map<std::string, std::string> ops;
+  std::map<std::string, std::vector<std::string>> beside;
+  for (const OriginalNode& node : original) {
+    ops.emplace(node.name, node.op);
+    for (const std::string& quantizer : node.quantizers) beside[quantizer].push_back(node.name + " (" + node.op + ")");
+  }
+  std::vector<FaultHit> hits;
+  std::set<std::tuple<std::string, std::string, std::string>> told;
+  for (const TraceEntry& entry : trace) {
+    for (FaultHit& hit : FaultsOf(entry)) {
+      if (hit.op.empty()) hit.op = ops[hit.node];
+      if (const auto found = beside.find(hit.node); found != beside.end()) hit.beside = found->second;
+      if (told.emplace(hit.node, hit.rule, hit.id).second) hits.push_back(std::move(hit));
+    }
+  }
+  return hits;
+}
 
 Result<Coverage> MeasureCoverage(Model& model, const RuleSet& rules, const Target& target,
                                  const KernelRegistry& kernels, Trace* trace, const MacTable* macs) {
@@ -138,7 +167,9 @@ Result<Coverage> MeasureCoverage(Model& model, const RuleSet& rules, const Targe
   Trace& said = trace != nullptr ? *trace : own;
   MarkOrigins(*model.graph);
   const std::vector<OriginalNode> original = ListNodes(*model.graph, rules, macs);
-  RULERUN_RETURN_IF_ERROR(RunPipeline(model, rules, target, kernels, &said));
+  const Status done = RunPipeline(model, rules, target, kernels, &said);
+  NameAsInTheModel(said);
+  if (!done.ok()) return done.error();
   Coverage coverage;
   coverage.model = model.path;
   coverage.rules = rules.version.empty() ? rules.id : rules.id + " " + rules.version;
@@ -151,7 +182,9 @@ Result<Coverage> MeasureCoverage(Model& model, const RuleSet& rules, const Targe
   CountConversions(*model.graph, rules, coverage);
   coverage.boundary = BoundaryOf(*model.graph, rules);
   coverage.rule_use = UseOfRules(said, rules);
-  coverage.faults = FaultsIn(said);
+  for (FaultHit& hit : FaultsIn(said, original)) {
+    (IsByDesign(hit) ? coverage.by_design : coverage.faults).push_back(std::move(hit));
+  }
   return coverage;
 }
 

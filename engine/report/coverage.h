@@ -53,17 +53,21 @@ struct ConversionCount {
   int after = 0;
 };
 
-// A known fault of ONNX Runtime that a rule reproduced.
+// A known fault of ONNX Runtime that a rule or pass reproduced.
 struct FaultHit {
   std::string node;  // the original anchor
   std::string op;
-  std::string rule;
+  std::string rule;  // or pass
   std::string id;
   std::string effect;
   std::string note;
   std::string place;
   std::string link;
+  std::vector<std::string> beside;  // of a Q or DQ: the operators next to it, "name (operator)"
 };
+
+// Whether a fault is how int8 arithmetic differs from float on purpose, as every fused operator does.
+bool IsByDesign(const FaultHit& hit);
 
 struct Coverage {
   std::string model;  // path
@@ -76,11 +80,16 @@ struct Coverage {
   std::vector<ConversionCount> conversions;
   std::map<std::string, int> inserted;  // operator -> count, Qs and DQs aside
   BoundaryCost boundary;
-  std::vector<FaultHit> faults;
+  std::vector<FaultHit> faults;     // those by design aside
+  std::vector<FaultHit> by_design;  // IsByDesign
   std::vector<RuleUse> rule_use;
   Share nodes;  // that compute on float numbers in the original; int8 counts those whose work is now done on int8
   Share macs;
 };
+
+std::vector<FaultHit> FaultsOf(const TraceEntry& entry);
+// Of a whole trace, each once a node.
+std::vector<FaultHit> FaultsIn(const Trace& trace, const std::vector<OriginalNode>& original);
 
 // Runs the pipeline over `model` and reports on it; `trace`, if not nullptr, gets what the pipeline said. Multiply-adds
 // are counted where there is a table of them.

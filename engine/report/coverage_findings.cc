@@ -7,14 +7,17 @@
 namespace rulerun {
 namespace {
 
-constexpr std::string_view kNumbers = "wrong-numbers";  // the one effect of a fault that does not stop the model
+// Effects of faults: wrong results, on every CPU or on some; nothing wrong, and nothing gained. Others stop the model.
+constexpr std::string_view kNumbers = "wrong-numbers";
+constexpr std::string_view kSaturates = "saturates";
+constexpr std::string_view kMissed = "missed";
 
-Finding OfFault(const FaultHit& hit, const std::string& model) {
+Finding OfFault(const FaultHit& hit, Code code, const std::string& model) {
   Finding finding;
-  finding.code = CodeOf(hit);
+  finding.code = code;
   finding.severity = finding.code == Code::kFaultyNumbers ? Severity::kWarning : Severity::kError;
   finding.kind = hit.id;
-  finding.title = "Known fault " + hit.id + " of what rule '" + hit.rule + "' does: " + hit.effect + ", " + hit.note;
+  finding.title = "Known fault " + hit.id + " of what '" + hit.rule + "' does: " + hit.effect + ", " + hit.note;
   finding.message =
       "'" + hit.node + "' (" + hit.op + "): " + hit.effect + ", " + hit.note + " (rule '" + hit.rule + "')";
   finding.remedy = Info(finding.code).remedy;
@@ -61,13 +64,24 @@ Finding OfFailure(const FailedModel& failed) {
 
 }  // namespace
 
-Code CodeOf(const FaultHit& hit) { return hit.effect == kNumbers ? Code::kFaultyNumbers : Code::kFaultStops; }
+std::optional<Code> CodeOf(const FaultHit& hit) {
+  if (IsByDesign(hit) || hit.effect == kMissed) return std::nullopt;
+  return hit.effect == kNumbers || hit.effect == kSaturates ? Code::kFaultyNumbers : Code::kFaultStops;
+}
 
 std::vector<Finding> FindingsOf(const CoverageRun& run) {
   std::vector<Finding> findings;
-  for (const FailedModel& failed : run.failed) findings.push_back(OfFailure(failed));
+  const auto add = [&](const std::vector<FaultHit>& hits, const std::string& model) {
+    for (const FaultHit& hit : hits) {
+      if (const auto code = CodeOf(hit)) findings.push_back(OfFault(hit, *code, model));
+    }
+  };
+  for (const FailedModel& failed : run.failed) {
+    findings.push_back(OfFailure(failed));
+    if (failed.refused) add(failed.refused->refusal.faults, failed.model);
+  }
   for (const Coverage& report : run.reports) {
-    for (const FaultHit& hit : report.faults) findings.push_back(OfFault(hit, report.model));
+    add(report.faults, report.model);
     for (const NodeFate& fate : report.fates.nodes) {
       if (auto finding = OfNode(fate, report.model)) findings.push_back(std::move(*finding));
     }

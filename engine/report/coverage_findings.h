@@ -2,6 +2,7 @@
 #ifndef RULERUN_ENGINE_REPORT_COVERAGE_FINDINGS_H_
 #define RULERUN_ENGINE_REPORT_COVERAGE_FINDINGS_H_
 
+#include <optional>
 #include <vector>
 
 #include "engine/report/finding.h"
@@ -14,8 +15,8 @@ namespace rulerun {
 // operator that the rule set lists as unsupported.
 std::vector<Finding> FindingsOf(const CoverageRun& run);
 
-// Of what a fault does: whether numbers are wrong, or the model stops.
-Code CodeOf(const FaultHit& hit);
+// Of what a fault does: whether numbers are wrong, or the model stops; std::nullopt where it does no harm.
+std::optional<Code> CodeOf(const FaultHit& hit);
 
 }  // namespace rulerun
 

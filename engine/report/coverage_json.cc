@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/codes.h"
-#include "engine/report/coverage_findings.h"
+#include "engine/report/refusal_json.h"
 #include "engine/report/totals.h"
 
 namespace rulerun {
@@ -63,13 +63,7 @@ ordered_json AsJson(const OpCoverage& row) {
           {"mismatches", row.mismatches}};
 }
 
-ordered_json AsJson(const FaultHit& hit) {
-  ordered_json json = {{"code", Name(CodeOf(hit))}, {"node", hit.node},  {"op", hit.op},
-                       {"rule", hit.rule},          {"id", hit.id},      {"effect", hit.effect},
-                       {"note", hit.note},          {"place", hit.place}};
-  if (!hit.link.empty()) json["link"] = hit.link;
-  return json;
-}
+ordered_json AsJson(const FaultHit& hit) { return ToOrderedJson(hit); }
 
 ordered_json AsJson(const ConditionUse& condition) {
   return {
@@ -89,6 +83,7 @@ ordered_json AsJson(const FailedModel& failed) {
   ordered_json json = {{"model", failed.model}, {"code", Name(failed.error.code)}, {"message", failed.error.message}};
   if (!failed.error.place.empty()) json["place"] = failed.error.place;
   if (!failed.error.remedy.empty()) json["remedy"] = failed.error.remedy;
+  if (failed.refused) json["refusal"] = ToOrderedJson(*failed.refused);
   return json;
 }
 
@@ -117,7 +112,8 @@ ordered_json AsJson(const Coverage& coverage) {
           {"ops", ListOf(coverage.ops)},
           {"nodes", ListOf(coverage.fates.nodes)},
           {"by_rule", ListOf(coverage.rule_use)},
-          {"faults", ListOf(coverage.faults)}};
+          {"faults", ListOf(coverage.faults)},
+          {"by_design", ListOf(coverage.by_design)}};
 }
 
 template <typename T>

@@ -14,6 +14,8 @@ bool Has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+constexpr char kTypes[] = "types";  // the check that element types fit: what a pass did to a Q or DQ shows here
+
 bool SaysTheSame(const TraceEntry& a, const TraceEntry& b) {
   return a.verdict == b.verdict && a.stage == b.stage && a.rule == b.rule && a.refusal.check == b.refusal.check &&
          a.refusal.message == b.refusal.message && a.what == b.what && a.created == b.created && a.removed == b.removed;
@@ -79,6 +81,17 @@ bool TellsMore(const ExplainStep& a, const ExplainStep& b) {
   return Nearness(a.entry->refusal.check) > Nearness(b.entry->refusal.check);
 }
 
+// What went wrong at a Q or DQ next to the operator, unless the operator itself is told of it.
+void AddFaultsBeside(const TraceEntry& entry, const std::string& quantizer, Explanation& explanation) {
+  if (Has(entry.sources, explanation.fate->node.name)) return;
+  for (FaultHit& hit : FaultsOf(entry)) {
+    if (hit.node != quantizer) continue;  // another operator's
+    const bool told = std::any_of(explanation.faults_beside.begin(), explanation.faults_beside.end(),
+                                  [&](const FaultHit& one) { return one.node == hit.node && one.id == hit.id; });
+    if (!told && !IsByDesign(hit)) explanation.faults_beside.push_back(std::move(hit));
+  }
+}
+
 Explanation ExplainNode(const NodeFate& fate, const Concerns& concerns, const LevelsOfRules& levels) {
   Explanation explanation;
   explanation.fate = &fate;
@@ -93,6 +106,14 @@ Explanation ExplainNode(const NodeFate& fate, const Concerns& concerns, const Le
     AddStep(*entry, levels, fired ? explanation.fired : explanation.refused);
   }
   std::stable_sort(explanation.refused.begin(), explanation.refused.end(), TellsMore);
+  const bool types = !explanation.refused.empty() && explanation.refused.front().entry->refusal.check == kTypes;
+  for (const std::string& quantizer : fate.node.quantizers) {
+    for (const TraceEntry* entry : concerns.Of(quantizer)) {
+      AddFaultsBeside(*entry, quantizer, explanation);
+      const bool refused = entry->verdict == TraceEntry::Verdict::kRefused && !entry->rule.empty();
+      if (types && refused && !Has(entry->sources, fate.node.name)) AddStep(*entry, levels, explanation.refused_beside);
+    }
+  }
   return explanation;
 }
 

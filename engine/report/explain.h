@@ -12,6 +12,7 @@
 #include "engine/report/coverage.h"
 #include "engine/report/fates.h"
 #include "engine/report/outcomes.h"
+#include "engine/report/refusal.h"
 
 namespace rulerun {
 
@@ -30,6 +31,8 @@ struct Explanation {
   std::string advice;                                   // of a reason that is no refusal
   std::vector<ExplainStep> fired;                       // in the order of the trace
   std::vector<ExplainStep> refused;                     // rules of the four groups first, the nearest to fire first
+  std::vector<FaultHit> faults_beside;                  // known faults at the Qs and DQs next to an operator
+  std::vector<ExplainStep> refused_beside;              // refusals there, where an operator's types do not fit
 };
 
 // A node that is no original one: who made it, and who took it away again.
@@ -57,7 +60,8 @@ Explained Explain(const Fates& fates, const Trace& trace, const RuleSet& rules, 
 std::string Describe(const TraceEntry& entry);
 
 // As schemas/explain.schema.json describes.
-std::string ToJson(const Coverage& coverage, const Explained& explained);
+// `refused`: nullptr where ONNX Runtime takes the model; else `coverage` is of where it loads.
+std::string ToJson(const Coverage& coverage, const Explained& explained, const RefusedModel* refused);
 
 }  // namespace rulerun
 

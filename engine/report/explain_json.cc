@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/report/explain.h"
+#include "engine/report/refusal_json.h"
 
 namespace rulerun {
 namespace {
@@ -10,32 +11,6 @@ using nlohmann::ordered_json;
 
 void Add(ordered_json& json, const char* key, const std::string& value) {
   if (!value.empty()) json[key] = value;
-}
-
-ordered_json AsJson(const NodeOutcome& outcome) {
-  ordered_json json = ordered_json::object();
-  Add(json, "refused", outcome.refused);
-  if (!outcome.refused.empty()) return json;
-  json["fate"] = Name(outcome.fate);
-  Add(json, "into", outcome.into);
-  Add(json, "rule", outcome.rule);
-  Add(json, "place", outcome.place);
-  return json;
-}
-
-ordered_json AsJson(const std::vector<PlatformRuns>& outcomes) {
-  ordered_json list = ordered_json::array();
-  for (const PlatformRuns& runs : outcomes) {
-    ordered_json levels = ordered_json::array();
-    for (const LevelRun& run : runs.levels) {
-      ordered_json one = AsJson(run.outcome);
-      one["levels"] = ordered_json::array();
-      for (const Level level : run.levels) one["levels"].push_back(Name(level));
-      levels.push_back(std::move(one));
-    }
-    list.push_back({{"platforms", runs.platforms}, {"outcomes", std::move(levels)}});
-  }
-  return list;
 }
 
 ordered_json AsJson(const Refusal& refusal) {
@@ -84,12 +59,11 @@ ordered_json AsJson(const ExplainStep& step) {
     json["created"] = entry.created;
     json["removed"] = entry.removed;
     json["nodes"] = entry.sources;
-    if (entry.faults.empty()) return json;
-    json["faults"] = ordered_json::array();
-    for (const Fault* fault : entry.faults) json["faults"].push_back(AsJson(*fault));
-    return json;
+  } else if (!entry.rule.empty() || entry.verdict == TraceEntry::Verdict::kError) {
+    json["refusal"] = AsJson(entry.refusal);
   }
-  if (!entry.rule.empty()) json["refusal"] = AsJson(entry.refusal);
+  if (!entry.faults.empty()) json["faults"] = ordered_json::array();
+  for (const Fault& fault : entry.faults) json["faults"].push_back(AsJson(fault));
   if (step.what_if) json["what_if"] = AsJson(*step.what_if);
   return json;
 }
@@ -114,9 +88,12 @@ ordered_json AsJson(const Explanation& explanation) {
     Add(json["reason"], "place", fate.reason.place);
   }
   Add(json, "advice", explanation.advice);
-  if (explanation.outcomes != nullptr) json["everywhere"] = AsJson(*explanation.outcomes);
+  if (explanation.outcomes != nullptr) json["everywhere"] = ToOrderedJson(*explanation.outcomes, /*of_node=*/true);
   json["fired"] = AsJson(explanation.fired);
   json["refused"] = AsJson(explanation.refused);
+  if (!explanation.faults_beside.empty()) json["faults_beside"] = ordered_json::array();
+  for (const FaultHit& hit : explanation.faults_beside) json["faults_beside"].push_back(ToOrderedJson(hit));
+  if (!explanation.refused_beside.empty()) json["refused_beside"] = AsJson(explanation.refused_beside);
   return json;
 }
 
@@ -129,11 +106,12 @@ ordered_json AsJson(const MadeNode& made) {
 
 }  // namespace
 
-std::string ToJson(const Coverage& coverage, const Explained& explained) {
+std::string ToJson(const Coverage& coverage, const Explained& explained, const RefusedModel* refused) {
   ordered_json json = {{"model", coverage.model},       {"rules", coverage.rules},
                        {"level", coverage.level},       {"ep", coverage.provider},
                        {"platform", coverage.platform}, {"made", ordered_json::array()},
                        {"nodes", ordered_json::array()}};
+  if (refused != nullptr) json["refusal"] = ToOrderedJson(*refused);
   for (const MadeNode& made : explained.made) json["made"].push_back(AsJson(made));
   for (const Explanation& explanation : explained.nodes) json["nodes"].push_back(AsJson(explanation));
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

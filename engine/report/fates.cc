@@ -82,12 +82,44 @@ class NodeLister {
       const Node* node = graph.node(index);
       if (node == nullptr) continue;
       const std::string name = OriginOf(*node);
-      nodes_.push_back({name, node->Op(), IsFloating(graph, *node), IsQuantizer(rules_, node->Op()), inside,
-                        MacsOf(graph, *node, rules_.schemas, macs_)});
+      nodes_.push_back({name,
+                        node->Op(),
+                        IsFloating(graph, *node),
+                        IsQuantizer(rules_, node->Op()),
+                        inside,
+                        MacsOf(graph, *node, rules_.schemas, macs_),
+                        {}});
+      if (!nodes_.back().quantizer) AddQuantizers(graph, *node, nodes_.back().quantizers);
       std::string below = inside;
       if (!inside.empty()) below += '/';
       below += name;
       for (const Graph* subgraph : graph.Subgraphs(*node)) Add(*subgraph, below);
+    }
+  }
+
+  // Up from its inputs and down from its outputs, as far as there are only Qs and DQs.
+  void AddQuantizers(const Graph& graph, const Node& node, std::vector<std::string>& names) const {
+    for (const ValueId input : node.inputs) {
+      const Node* producer = input == kNoValue ? nullptr : graph.Producer(input);
+      for (; producer != nullptr && IsQuantizer(rules_, producer->Op());
+           producer = graph.Producer(producer->input(0))) {
+        names.push_back(OriginOf(*producer));
+        if (producer->input(0) == kNoValue) break;
+      }
+    }
+    std::vector<const Node*> open = {&node};
+    while (!open.empty()) {
+      const Node& from = *open.back();
+      open.pop_back();
+      for (const ValueId output : from.outputs) {
+        if (output == kNoValue) continue;
+        for (const Use& use : graph.value(output).uses) {
+          const Node* reader = graph.node(use.node);
+          if (reader == nullptr || !IsQuantizer(rules_, reader->Op()) || use.slot != 0) continue;
+          names.push_back(OriginOf(*reader));
+          open.push_back(reader);
+        }
+      }
     }
   }
 
@@ -110,7 +142,7 @@ class FateFinder {
     Fates fates;
     FindOwners(original);
     for (const OriginalNode& node : original) fates.nodes.push_back(FateOf(node));
-    std::map<std::string, const TraceEntry*> makers;
+    std::map<std::string, const TraceEntry*> makers;  // by name of what they made
     for (const TraceEntry& entry : trace_) {
       for (const std::string& name : entry.created) makers[name] = &entry;
     }
@@ -118,13 +150,13 @@ class FateFinder {
       if (heirs_.count(at.node) > 0) continue;
       const auto maker = makers.find(at.node->name);
       fates.inserted.push_back(
-          {at.node->name, at.node->Op(), maker == makers.end() ? "" : NameOf(*maker->second), at.node->origins});
+          {NameOf(*at.node), at.node->Op(), maker == makers.end() ? "" : MakerOf(*maker->second), at.node->origins});
     }
     return fates;
   }
 
  private:
-  static std::string NameOf(const TraceEntry& entry) { return entry.rule.empty() ? entry.stage : entry.rule; }
+  static std::string MakerOf(const TraceEntry& entry) { return entry.rule.empty() ? entry.stage : entry.rule; }
 
   // The original that a final node goes on being: its first origin; where that is a Q or DQ which an operator took in,
   // the first operator among its origins.
@@ -159,7 +191,7 @@ class FateFinder {
     }
     if (fate.fate != Fate::kRemoved) {
       fate.into = heir.node->Op();
-      fate.now = heir.node->name;
+      fate.now = NameOf(*heir.node);
       heirs_.insert(heir.node);
     }
     Decide(fate);
@@ -218,7 +250,7 @@ class FateFinder {
       if (decider == nullptr || unit || decider->group == Group::kPattern) decider = entry;
     }
     if (decider == nullptr) return;
-    fate.rule = NameOf(*decider);
+    fate.rule = MakerOf(*decider);
     fate.place = decider->where.ToString();
     if (fate.fate == Fate::kInt8 && decider->group == Group::kDropQdq) fate.fate = Fate::kMoved;
     if (fate.fate == Fate::kInt8 && decider->group == Group::kDropDq) fate.fate = Fate::kDqDropped;
@@ -266,10 +298,11 @@ FateName NamesOf(Fate fate) {
 std::string_view Name(Fate fate) { return NamesOf(fate).name; }
 std::string_view Words(Fate fate) { return NamesOf(fate).words; }
 
-std::string OriginOf(const Node& node) {
-  if (!node.origins.empty()) return node.origins.front();
+std::string NameOf(const Node& node) {
   return node.name.empty() ? node.op_type + "#" + std::to_string(node.index) : node.name;
 }
+
+std::string OriginOf(const Node& node) { return node.origins.empty() ? NameOf(node) : node.origins.front(); }
 
 std::string_view StatusName(const NodeFate& fate) {
   const bool stays = fate.fate == Fate::kFloat;

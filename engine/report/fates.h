@@ -21,8 +21,12 @@ struct OriginalNode {
   bool quantizer = false;       // Q or DQ
   std::string inside;           // names of the nodes whose subgraphs hold it, "/" between them; "" for the main graph
   std::optional<int64_t> macs;  // multiply-adds; std::nullopt where shapes are not known
+  // Of an operator: names of the Qs and DQs between it and its neighbours.
+  std::vector<std::string> quantizers;
 };
 
+// A node's name, or "operator#position" where it has none.
+std::string NameOf(const Node& node);
 // What MarkOrigins calls a node of the original, and the first of a later node's origins.
 std::string OriginOf(const Node& node);
 
@@ -48,7 +52,7 @@ struct NodeFate {
   OriginalNode node;
   Fate fate = Fate::kOther;
   std::string into;    // operator that does its work now, "" for removed ones
-  std::string now;     // name of that node
+  std::string now;     // name of that node, "operator#position" where it has none
   std::string rule;    // that decided, or the pass; "" where nothing touched it
   std::string place;   // file:line:column of the rule
   Reason reason;       // kFloat, kFused: why

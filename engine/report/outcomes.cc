@@ -7,10 +7,15 @@
 #include "engine/graph/load.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/report/inspect.h"
+#include "engine/report/refusal.h"
 #include "kernels/thread_pool.h"
 
 namespace rulerun {
 namespace {
+
+NodeOutcome AsOutcome(const ModelRefusal& refusal) {
+  return {Fate::kOther, "", refusal.by, refusal.place, refusal.message};
+}
 
 struct Run {
   Target target;
@@ -18,20 +23,7 @@ struct Run {
   Status failed;
 };
 
-// `asked` for another platform and level. Options that a user set stay as they are; the others take the platform's
-// fact.
-Result<Target> For(const RuleSet& rules, const Target& asked, const std::string& platform, Level level) {
-  RULERUN_ASSIGN(Target target, MakeTarget(rules, platform, level, asked.provider));
-  RULERUN_ASSIGN(const Target usual, MakeTarget(rules, asked.platform->name, asked.level, asked.provider));
-  for (const auto& [name, value] : asked.options) {
-    const auto by_default = usual.options.find(name);
-    if (by_default == usual.options.end() || by_default->second != value) target.options[name] = value;
-  }
-  target.disabled = asked.disabled;
-  target.assumed = asked.assumed;
-  return target;
-}
-
+// One outcome for each node of the original, all the same where the model is refused.
 void FindOutcomesOf(const Model& model, const RuleSet& rules, const KernelRegistry& kernels, Run& run) {
   Model copy = CloneModel(model);
   MarkOrigins(*copy.graph);
@@ -39,7 +31,7 @@ void FindOutcomesOf(const Model& model, const RuleSet& rules, const KernelRegist
   Trace trace;
   const Status status = RunPipeline(copy, rules, run.target, kernels, &trace);
   if (!status.ok() && status.error().kind() == ErrorKind::kRefused) {
-    run.outcomes.assign(original.size(), NodeOutcome{Fate::kOther, "", "", "", status.error().message});
+    run.outcomes.assign(original.size(), AsOutcome(RefusalOf(status.error(), trace)));
     return;
   }
   if (!status.ok()) {
@@ -49,6 +41,16 @@ void FindOutcomesOf(const Model& model, const RuleSet& rules, const KernelRegist
   for (const NodeFate& fate : FindFates(original, *copy.graph, trace, rules, run.target).nodes) {
     run.outcomes.push_back({fate.fate, fate.into, fate.rule, fate.place, ""});
   }
+}
+
+// One outcome, of the model.
+void FindLoad(const Model& model, const RuleSet& rules, const KernelRegistry& kernels, Run& run) {
+  Model copy = CloneModel(model);
+  Trace trace;
+  const Status status = RunPipeline(copy, rules, run.target, kernels, &trace);
+  const bool refused = !status.ok() && status.error().kind() == ErrorKind::kRefused;
+  if (!status.ok() && !refused) run.failed = status;
+  run.outcomes = {refused ? AsOutcome(RefusalOf(status.error(), trace)) : NodeOutcome()};
 }
 
 std::vector<LevelRun> LevelRuns(const std::vector<Run>& runs, size_t first, size_t node) {
@@ -61,20 +63,20 @@ std::vector<LevelRun> LevelRuns(const std::vector<Run>& runs, size_t first, size
   return levels;
 }
 
-}  // namespace
+using FindOne = void (*)(const Model&, const RuleSet&, const KernelRegistry&, Run&);
 
-Result<Outcomes> FindOutcomes(const Model& model, const RuleSet& rules, const Target& target,
-                              const KernelRegistry& kernels, int threads) {
+Result<Outcomes> ForAll(const Model& model, const RuleSet& rules, const Target& target, const KernelRegistry& kernels,
+                        int threads, FindOne find) {
   std::vector<Run> runs;
   for (const auto& [name, platform] : rules.platforms) {
     for (const Level level : kLevels) {
-      RULERUN_ASSIGN(Target one, For(rules, target, name, level));
+      RULERUN_ASSIGN(Target one, TargetAt(rules, target, name, level));
       runs.push_back({std::move(one), {}, {}});
     }
   }
   ThreadPool pool(threads);
   pool.ParallelFor(static_cast<int64_t>(runs.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) FindOutcomesOf(model, rules, kernels, runs[static_cast<size_t>(i)]);
+    for (int64_t i = begin; i < end; ++i) find(model, rules, kernels, runs[static_cast<size_t>(i)]);
   });
   for (const Run& run : runs) RULERUN_RETURN_IF_ERROR(run.failed);
   Outcomes outcomes(runs.empty() ? 0 : runs.front().outcomes.size());
@@ -89,6 +91,31 @@ Result<Outcomes> FindOutcomes(const Model& model, const RuleSet& rules, const Ta
     }
   }
   return outcomes;
+}
+
+}  // namespace
+
+Result<Target> TargetAt(const RuleSet& rules, const Target& asked, const std::string& platform, Level level) {
+  RULERUN_ASSIGN(Target target, MakeTarget(rules, platform, level, asked.provider));
+  RULERUN_ASSIGN(const Target usual, MakeTarget(rules, asked.platform->name, asked.level, asked.provider));
+  for (const auto& [name, value] : asked.options) {
+    const auto by_default = usual.options.find(name);
+    if (by_default == usual.options.end() || by_default->second != value) target.options[name] = value;
+  }
+  target.disabled = asked.disabled;
+  target.assumed = asked.assumed;
+  return target;
+}
+
+Result<Outcomes> FindOutcomes(const Model& model, const RuleSet& rules, const Target& target,
+                              const KernelRegistry& kernels, int threads) {
+  return ForAll(model, rules, target, kernels, threads, FindOutcomesOf);
+}
+
+Result<std::vector<PlatformRuns>> FindLoads(const Model& model, const RuleSet& rules, const Target& target,
+                                            const KernelRegistry& kernels, int threads) {
+  RULERUN_ASSIGN(Outcomes loads, ForAll(model, rules, target, kernels, threads, FindLoad));
+  return loads.empty() ? std::vector<PlatformRuns>{} : std::move(loads.front());
 }
 
 }  // namespace rulerun

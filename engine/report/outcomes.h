@@ -21,7 +21,7 @@ struct NodeOutcome {
   std::string into;     // operator that does its work, "" for none
   std::string rule;     // or pass
   std::string place;    // file:line:column of it
-  std::string refused;  // why ONNX Runtime refuses the model there; nothing else is set then
+  std::string refused;  // why ONNX Runtime refuses the model there; rule and place then say by which
 
   bool operator==(const NodeOutcome&) const = default;
 };
@@ -40,8 +40,16 @@ struct PlatformRuns {
   std::vector<LevelRun> levels;
 };
 
+// `asked` for another platform and level. Options that a user set stay as they are; the others take the platform's
+// fact.
+Result<Target> TargetAt(const RuleSet& rules, const Target& asked, const std::string& platform, Level level);
+
 // By node: in the order of ListNodes.
 using Outcomes = std::vector<std::vector<PlatformRuns>>;
+
+// For the model as a whole: whether ONNX Runtime loads it. Only `refused`, `rule` and `place` are set.
+Result<std::vector<PlatformRuns>> FindLoads(const Model& model, const RuleSet& rules, const Target& target,
+                                            const KernelRegistry& kernels, int threads);
 
 // Rewrites copies of the model, as it is before the pipeline runs, for all levels and platforms, on `threads` threads
 // (0: one per core). `target` gives everything else: provider, options, what is disabled. An option at its default

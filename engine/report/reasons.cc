@@ -141,8 +141,10 @@ Reason ReasonFor(const RuleSet& rules, const Target& target, const TraceIndex& t
     return rule != nullptr && MentionsQuantizers(rules, *rule);
   };
   const std::vector<const TraceEntry*> entries = AnchoredAtAny(trace, names);
-  if (const TraceEntry* entry = MostTelling(entries, unit)) return Refused(FirstLike(entries, *entry));
   const OpRules known = RulesFor(rules, op);
+  // What another operator that it was taken apart into lacks tells less than that the operator itself has no int8 form.
+  const bool none = known.units.empty() && known.unsupported != nullptr;
+  if (const TraceEntry* entry = none ? nullptr : MostTelling(entries, unit)) return Refused(FirstLike(entries, *entry));
   if (!known.units.empty() && known.first_level > target.level) {
     return {Reason::Kind::kLevel, "", "", "its int8 rules begin at level " + std::string(Name(known.first_level)), ""};
   }
@@ -161,7 +163,7 @@ Reason ReasonFor(const RuleSet& rules, const Target& target, const TraceIndex& t
     return {Reason::Kind::kUnsupported, "", "", ReasonText(*known.unsupported, op),
             known.unsupported->where.ToString()};
   }
-  return {Reason::Kind::kNoRule, "", "", "no rule for this operator", ""};
+  return {Reason::Kind::kNoRule, "", "", "no rule has an int8 form of this operator", ""};
 }
 
 }  // namespace rulerun

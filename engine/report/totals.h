@@ -2,11 +2,13 @@
 #ifndef RULERUN_ENGINE_REPORT_TOTALS_H_
 #define RULERUN_ENGINE_REPORT_TOTALS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/base/result.h"
 #include "engine/report/coverage.h"
+#include "engine/report/refusal.h"
 
 namespace rulerun {
 
@@ -14,6 +16,7 @@ namespace rulerun {
 struct FailedModel {
   std::string model;
   Error error;
+  std::optional<RefusedModel> refused;  // where ONNX Runtime refuses it for the target, and loads it for another
 };
 
 struct RuleTotal {

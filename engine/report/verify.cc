@@ -147,8 +147,8 @@ ordered_json ToJson(const std::vector<OutputDifference>& outputs) {
 
 ordered_json ToJson(const VerifiedChange& change) {
   ordered_json faults = ordered_json::array();
-  for (const Fault* fault : change.faults) {
-    faults.push_back({{"id", fault->id}, {"effect", fault->effect}, {"note", fault->note}});
+  for (const Fault& fault : change.faults) {
+    faults.push_back({{"id", fault.id}, {"effect", fault.effect}, {"note", fault.note}});
   }
   ordered_json json = {{"number", change.number},
                        {change.is_pass ? "pass" : "rule", change.rule},

@@ -46,7 +46,7 @@ struct VerifiedChange {
   std::string op;                    // of that node
   std::vector<std::string> sources;  // nodes of the original model
   std::vector<std::string> created;
-  std::vector<const Fault*> faults;  // that the rule is known to have there
+  std::vector<Fault> faults;  // that the rule is known to have there
   Location where;
   std::vector<OutputDifference> outputs;
   std::optional<Error> failed;  // the graph could not be run

@@ -12,7 +12,11 @@ namespace {
 class PatternRewriter {
  public:
   PatternRewriter(Binding& binding, const Rewrite& rewrite)
-      : binding_(binding), rewrite_(rewrite), graph_(binding.graph()), matched_(binding.MatchedNodes()) {
+      : binding_(binding),
+        rewrite_(rewrite),
+        graph_(binding.graph()),
+        matched_(binding.MatchedNodes()),
+        first_made_(static_cast<ValueId>(graph_.value_count())) {
     std::vector<NodeIndex> sources;
     for (const Statement& line : binding.rule().match) {
       const auto found = binding.nodes.find(line.label);
@@ -37,6 +41,9 @@ class PatternRewriter {
       }
     }
     RULERUN_RETURN_IF_ERROR(ResolveWaiting());
+    for (const auto& [name, id] : made_) {
+      if (graph_.value(id).initializer) StemsFrom(id, SourceOfComputed(binding_, name));
+    }
     std::vector<NodeIndex> removable = matched_;
     std::erase_if(removable, [this](NodeIndex index) {
       return std::find(change_.edited.begin(), change_.edited.end(), index) != change_.edited.end();
@@ -196,11 +203,13 @@ class PatternRewriter {
     const OpSchema* schema = FindSchema(binding.scope().rules->schemas, domain, op, std::max(graph_.Opset(domain), 1));
     const std::vector<ValueId> inputs = Inputs(binding, call, made);
     const bool renamed = node_names.count(statement.label) > 0;
+    const std::vector<ValueId> replaced = old != nullptr ? old->outputs : std::vector<ValueId>{};
     if (same_op && !renamed) {
       Node& kept = *graph_.node(old->index);
       SetAttributes(binding, call, schema, kept.attributes);
       graph_.SetInputs(kept.index, inputs);
       graph_.SetOutputs(kept.index, Outputs(binding, statement, made, kept.index));
+      StemFrom(kept.outputs, replaced);
       kept.origins = change_.sources;
       change_.edited.push_back(kept.index);
       return ResolveNode(graph_, kept.index, binding.scope().rules->schemas);
@@ -224,6 +233,7 @@ class PatternRewriter {
     SetAttributes(binding, call, schema, fresh.attributes);
     fresh.inputs = inputs;
     fresh.outputs = Outputs(binding, statement, made, kNoNode, fresh.name);
+    StemFrom(fresh.outputs, replaced);
     if (Waits(fresh)) {
       waiting_.push_back(AddUntyped(binding, std::move(fresh)));
       change_.created.push_back(waiting_.back());
@@ -233,6 +243,17 @@ class PatternRewriter {
     if (!added.ok()) return added.error();
     change_.created.push_back(*added);
     return {};
+  }
+
+  // --- what new values stem from, so that reports can call them by names of the model
+
+  void StemsFrom(ValueId made, ValueId source) {
+    if (made == kNoValue || source == kNoValue || made < first_made_) return;
+    change_.made_from.emplace_back(graph_.value(made).name, graph_.value(source).name);
+  }
+
+  void StemFrom(const std::vector<ValueId>& made, const std::vector<ValueId>& replaced) {
+    for (size_t i = 0; i < std::min(made.size(), replaced.size()); ++i) StemsFrom(made[i], replaced[i]);
   }
 
   // Whether the node reads what a later line writes, or what waits itself: its types come when all nodes are there.
@@ -387,6 +408,7 @@ class PatternRewriter {
   std::vector<NodeIndex> matched_;
   std::string provider_;
   Made made_;
+  const ValueId first_made_;        // values from here on are made by this rewrite
   std::vector<NodeIndex> waiting_;  // nodes made before what they read
   NodeNames node_names_;
   std::set<const Statement*> left_out_;  // lines whose flag does not hold

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/result.h"
@@ -15,8 +16,9 @@ namespace rulerun {
 struct Change {
   std::vector<NodeIndex> created;
   std::vector<NodeIndex> edited;
-  std::vector<std::string> removed;  // names
-  std::vector<std::string> sources;  // origins of the matched nodes, the anchor's first
+  std::vector<std::string> removed;                            // names
+  std::vector<std::string> sources;                            // origins of the matched nodes, the anchor's first
+  std::vector<std::pair<std::string, std::string>> made_from;  // names of new values, and of the ones they stem from
 };
 
 // Rewrites the graph as the rule of `binding` says (MatchResult::kMatched). The graph must not have changed since the
@@ -37,6 +39,8 @@ std::pair<std::string, std::string> OperatorOf(const Binding& binding, const Cal
 // The initializer that holds computed value `name`, made at the first call under its `names:` entry.
 std::optional<ValueId> ComputedInitializer(Binding& binding, const std::string& name,
                                            std::map<std::string, ValueId>& made);
+// The first value of the graph that the lines read which compute `name`; kNoValue where they read none.
+ValueId SourceOfComputed(const Binding& binding, std::string_view name);
 const NameTemplate* FindName(const Binding& binding, std::string_view key);
 // Draws the name of a value (a node) as its template says; `fallback` is the base where there is none.
 std::string DrawValueName(const Binding& binding, std::string_view key, const std::string& fallback);

@@ -173,7 +173,8 @@ constexpr auto kCaseKeys = std::to_array<KeyInfo>({
 constexpr auto kFaultKeys = std::to_array<KeyInfo>({
     {"id", kText, "Id of the fault.", kRequired},
     {"when", kConditions, "When the rewrite has it; always, if left out."},
-    {"effect", kChoice, "What happens.", kRequired, "wrong-numbers|load-error|run-error|invalid-model"},
+    {"effect", kChoice, "What happens.", kRequired,
+     "wrong-numbers|load-error|run-error|invalid-model|saturates|rounding|missed"},
     {"note", kText, "What is wrong."},
     {"link", kText, "Where it was reported: a URL."},
 });

@@ -38,6 +38,26 @@ struct Output {
   std::vector<std::string> arguments;
 };
 
+TEST(Json, RefusedModelsFollowTheSchemas) {
+  const TemporaryFolder folder;
+  folder.Write("refused.onnxtxt",
+               "<ir_version: 10, opset_import: [\"\" : 21]>\n"
+               "g (int32[2,2] x) => (float[4] y) <float s = {0.5}, int32 z = {0}, int64[1] h = {4}>\n"
+               "{ [dq] f = DequantizeLinear(x, s, z)  r = Reshape(f, h)  y = Relu(r) }");
+  const std::string model = folder.File("refused.onnxtxt");
+  const Ran coverage = Rulerun({"coverage", "--json", "--platform", "arm64", model});
+  EXPECT_EQ(coverage.exit_code, 3);
+  const json covered = json::parse(coverage.out, nullptr, false);
+  EXPECT_EQ(Violations("coverage", covered), "");
+  EXPECT_EQ(covered["failed"][0]["refusal"]["pass"], "qdq-propagation");
+  const Ran explain = Rulerun({"explain", "--json", "--platform", "arm64", model});
+  EXPECT_EQ(explain.exit_code, 0) << explain.err;
+  const json explained = json::parse(explain.out, nullptr, false);
+  EXPECT_EQ(Violations("explain", explained), "");
+  EXPECT_EQ(explained["refusal"]["node"], "dq");
+  EXPECT_EQ(explained["level"], "disabled");
+}
+
 TEST(Json, OutputsFollowTheirSchemas) {
   const std::string model = SampleModel("convnet-qdq.onnx");
   const std::string refusals = SampleModel("refusals-qdq.onnx");

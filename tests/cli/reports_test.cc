@@ -161,6 +161,38 @@ TEST(Reports, ExplainFollowsNodesThatRulesMade) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("is no node of the original model"), HasSubstr("made from 'relu1_dq' by pass")));
 }
 
+// ONNX Runtime loads this at levels disabled and basic only.
+constexpr char kRefused[] = R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x) => (int4[4] q) <float s = {0.1}, int4 z = {0}, float lo = {0.0}, float hi = {6.0}>
+{ n = Neg(x)  [clip] t = Clip(n, lo, hi)  q = QuantizeLinear(t, s, z) })";
+
+TEST(Reports, ExplainOfARefusedModelTellsWhereItLoads) {
+  const TemporaryFolder folder;
+  folder.Write("refused.onnxtxt", kRefused);
+  const Ran ran =
+      Rulerun({"explain", "--platform", "arm64", "--level", "all", "--node", "clip", folder.File("refused.onnxtxt")});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("ONNX Runtime refuses this model at level all on arm64: ORT 1.30 fails on Clip"));
+  EXPECT_THAT(ran.out,
+              ContainsRegex("at 'clip' \\(Clip\\), by rule 'ClipQuantFusion'  \\[.*qdq-level2.yaml:[0-9:]+\\]"));
+  EXPECT_THAT(ran.out, HasSubstr("known fault C15"));
+  EXPECT_THAT(ran.out, HasSubstr("  every platform\n    disabled, basic        loads\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("clip \\(Clip\\) stays float\n"));
+  EXPECT_THAT(ran.out,
+              ContainsRegex("    disabled, basic        stays float: Clip\n"
+                            "    extended, layout, all  ONNX Runtime refuses the model, by 'ClipQuantFusion': "));
+}
+
+TEST(Reports, CoverageOfARefusedModelIsOfWhereItLoads) {
+  const TemporaryFolder folder;
+  folder.Write("refused.onnxtxt", kRefused);
+  const Ran ran = Rulerun({"coverage", "--platform", "arm64", folder.File("refused.onnxtxt")});
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_THAT(ran.err, HasSubstr("rule 'ClipQuantFusion'"));
+  EXPECT_THAT(ran.out, HasSubstr("What follows is true of level basic on arm64"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nClip +unsupported +1 +1 +float: "));
+}
+
 TEST(Reports, FolderGoesOnAfterABadModel) {
   const TemporaryFolder folder;
   folder.Write("a-bad.onnx", "no model");

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "engine/base/text.h"
 #include "engine/report/draw/graph_drawing.h"
 
 namespace rulerun {
@@ -50,6 +51,11 @@ void Tell(const NodeFate& fate, DrawnNode& node) {
   if (!place.empty()) node.details.emplace_back("place", place);
 }
 
+// Whether a final node goes by that name. Where it has none it is called "operator#position".
+bool IsCalled(const DrawnNode& node, const std::string& name) {
+  return node.name.empty() ? StartsWith(name, node.op.substr(node.op.rfind('.') + 1) + "#") : name == node.name;
+}
+
 // The fate of the original node that this final one is the heir of, or nullptr.
 const NodeFate* HeirOf(const FatesByOrigin& by_origin, const DrawnNode& node) {
   for (const std::string& origin : node.origins) {
@@ -57,7 +63,7 @@ const NodeFate* HeirOf(const FatesByOrigin& by_origin, const DrawnNode& node) {
     if (found == by_origin.end()) continue;
     for (const NodeFate* fate : found->second) {
       const bool merged = fate->fate == Fate::kFused || fate->fate == Fate::kRemoved;
-      if (!merged && fate->into == node.op && fate->now == node.name) return fate;
+      if (!merged && fate->into == node.op && IsCalled(node, fate->now)) return fate;
     }
   }
   return nullptr;

@@ -92,8 +92,8 @@ TEST(Coverage, WhatMergesIsNotInserted) {
 }
 
 TEST(Findings, HaveALevelAnIdAndAPlace) {
-  const std::vector<Finding> findings =
-      FindingsOf(AddUp({Cover(kConvs)}, {{"bad.onnx", Error{Code::kNotOnnx, "no model", "bad.onnx", ""}}}));
+  const std::vector<Finding> findings = FindingsOf(
+      AddUp({Cover(kConvs)}, {{"bad.onnx", Error{Code::kNotOnnx, "no model", "bad.onnx", ""}, std::nullopt}}));
   ASSERT_EQ(findings.size(), 3U);
   EXPECT_EQ(findings[0].severity, Severity::kError);
   EXPECT_EQ(Id(findings[0]), "M0101");

@@ -6,6 +6,7 @@
 #include "engine/graph/load.h"
 #include "engine/report/coverage.h"
 #include "engine/report/explain.h"
+#include "engine/report/refusal.h"
 #include "engine/ruleset/yaml.h"
 #include "tests/engine/report/report_test_util.h"
 
@@ -42,14 +43,28 @@ class Asked {
     original_ = CloneModel(*model);
     auto coverage = MeasureCoverage(*model, Rules(), target_, KernelRegistry::Default(), &trace_);
     if (!coverage.ok()) {
-      error_ = coverage.error().message;
-      return;
+      error_ = coverage.error();
+      auto refused =
+          AskWhereItLoads(original_, *error_, trace_, Rules(), target_, KernelRegistry::Default(), nullptr, 1);
+      EXPECT_TRUE(refused.ok()) << ToString(refused.error());
+      if (!refused.ok()) return;
+      refused_ = std::move(refused).value();
+      coverage_ = refused_->coverage;
+    } else {
+      coverage_ = std::move(coverage).value();
     }
-    coverage_ = std::move(coverage).value();
     explained_ = Explain(coverage_.fates, trace_, Rules(), nullptr, TextOf(yaml, "node"));
   }
 
-  const std::string& error() const { return error_; }
+  std::string error() const { return error_ ? error_->message : ""; }
+  const std::optional<RefusedModel>& refused() const { return refused_; }
+  // All that went wrong, whether ONNX Runtime refuses the model for it or not.
+  std::vector<FaultHit> Faults() const {
+    std::vector<FaultHit> hits = coverage_.faults;
+    hits.insert(hits.end(), coverage_.by_design.begin(), coverage_.by_design.end());
+    if (refused_) hits.insert(hits.end(), refused_->refusal.faults.begin(), refused_->refusal.faults.end());
+    return hits;
+  }
   const Explained& explained() const { return explained_; }
 
   // What the rule or pass that the case names said.
@@ -75,7 +90,8 @@ class Asked {
   Trace trace_;
   Coverage coverage_;
   Explained explained_;
-  std::string error_;
+  std::optional<Error> error_;
+  std::optional<RefusedModel> refused_;
 };
 
 void CheckStep(const Yaml& one, const Asked& asked) {
@@ -95,17 +111,46 @@ void CheckStep(const Yaml& one, const Asked& asked) {
   EXPECT_EQ(what_if->conditions[1].check, next);
 }
 
+// `fault: {id, at, link}`: told once, where it is, and with the case's link.
+void CheckFault(const Yaml& fault, const Asked& asked) {
+  const std::string id = TextOf(fault, "id");
+  for (const FaultHit& hit : asked.Faults()) {
+    if (hit.id != id) continue;
+    EXPECT_EQ(hit.node, TextOf(fault, "at"));
+    EXPECT_THAT(hit.link, HasSubstr(TextOf(fault, "link", "no link")));
+    return;
+  }
+  ADD_FAILURE() << "no warning of " << id;
+}
+
+// `refused: {by, at}`: which rule or pass stops the model, and at which node.
+void CheckRefusal(const Yaml& wanted, const Asked& asked) {
+  ASSERT_TRUE(asked.refused());
+  EXPECT_EQ(asked.refused()->refusal.by, TextOf(wanted, "by"));
+  EXPECT_EQ(asked.refused()->refusal.node, TextOf(wanted, "at"));
+  EXPECT_EQ(asked.refused()->coverage.level, TextOf(wanted, "loads"));
+}
+
 void CheckCase(const Yaml& one) {
   const Asked asked(one);
-  EXPECT_THAT(asked.error(), HasSubstr(TextOf(one, "error")));
-  if (!TextOf(one, "error").empty()) return;
-  ASSERT_EQ(asked.error(), "");
+  if (one.Get("error") != nullptr) {
+    EXPECT_THAT(asked.error(), HasSubstr(TextOf(one, "error")));
+  } else {
+    ASSERT_EQ(asked.error(), "");
+  }
+  if (const Yaml* wanted = one.Get("refused")) CheckRefusal(*wanted, asked);
+  if (const Yaml* fault = one.Get("fault")) CheckFault(*fault, asked);
+  if (one.Get("node") == nullptr) return;
   ASSERT_FALSE(asked.explained().nodes.empty()) << "no node '" << TextOf(one, "node") << "'";
   const NodeFate& fate = *asked.explained().nodes.front().fate;
   EXPECT_EQ(Name(fate.fate), TextOf(one, "fate", "float"));
   const std::string reason = TextOf(one, "reason");
   EXPECT_THAT(fate.reason.Text(), HasSubstr(reason));
   if (one.Get("rule") != nullptr) CheckStep(one, asked);
+  const std::string beside = TextOf(one, "beside");
+  if (beside.empty()) return;
+  ASSERT_FALSE(asked.explained().nodes.front().faults_beside.empty());
+  EXPECT_EQ(asked.explained().nodes.front().faults_beside.front().id, beside);
 }
 
 TEST(ExplainCases, NameTheTrueCause) {
