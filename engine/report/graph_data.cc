@@ -18,6 +18,20 @@ ordered_json BoxOf(const DrawnNode& node) {
   return {node.title, subtitle, node.name, static_cast<size_t>(node.tone), node.origins};
 }
 
+// The boxes of a graph and its edges, then those of the subgraphs in it, which have edges among themselves.
+void Add(const Drawing& drawing, ordered_json& data) {
+  const size_t first = data["boxes"].size();
+  for (const DrawnNode& node : drawing.nodes) data["boxes"].push_back(BoxOf(node));
+  for (const DrawnEdge& edge : drawing.edges) {
+    data["edges"].push_back(first + edge.from);
+    data["edges"].push_back(first + edge.to);
+    data["edges"].push_back(static_cast<size_t>(edge.carries));
+  }
+  for (const DrawnNode& node : drawing.nodes) {
+    for (const Drawing& body : node.bodies) Add(body, data);
+  }
+}
+
 }  // namespace
 
 std::string GraphData(const Drawing& drawing) {
@@ -27,12 +41,7 @@ std::string GraphData(const Drawing& drawing) {
                        {"edges", ordered_json::array()}};
   for (const Tone tone : kTones) data["tones"].push_back({Name(tone), Words(tone)});
   for (const Carries carries : kCarried) data["carries"].push_back(Name(carries));
-  for (const DrawnNode& node : drawing.nodes) data["boxes"].push_back(BoxOf(node));
-  for (const DrawnEdge& edge : drawing.edges) {
-    data["edges"].push_back(edge.from);
-    data["edges"].push_back(edge.to);
-    data["edges"].push_back(static_cast<size_t>(edge.carries));
-  }
+  Add(drawing, data);
   return data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 

@@ -9,8 +9,8 @@
 namespace rulerun {
 
 // JSON on one line: `boxes`, each [title, subtitle, name, index of its tone, original nodes it stands for], in
-// topological order but for the outputs, which come last; `edges`, flat: from, to, index of what it carries; `tones`,
-// each [name, words]; `carries`. Subgraphs count as a line of the box that runs them.
+// topological order but for the outputs, which come last, and then those of subgraphs; `edges`, flat: from, to, index
+// of what it carries; `tones`, each [name, words]; `carries`.
 std::string GraphData(const Drawing& drawing);
 
 }  // namespace rulerun

@@ -159,7 +159,7 @@
     const button = make('button', {type: 'button', class: 'jump', title: 'Show it in the graph'}, nameOf(node));
     button.addEventListener('click', () => {
       extent('part');
-      if (!explorer.find(node.inside ? node.inside.split('/')[0] : node.name)) button.title = 'Nothing of the rewritten graph stands for it';
+      if (!explorer.find(node.name) && !(node.inside && explorer.find(node.inside.split('/')[0]))) button.title = 'Nothing of the rewritten graph stands for it';
       byId('graph').scrollIntoView();
     });
     return button;

@@ -1,6 +1,6 @@
 'use strict';
 // The part of a graph around one of its boxes, drawn from data: graphs of any size can be looked at. Boxes stand in
-// topological order, but for outputs, which come last.
+// topological order, but for outputs, which come last; those of subgraphs stand behind the graph's own.
 function graphExplorer(host, graph, reports) {
   const SVG = 'http://www.w3.org/2000/svg';
   const MOST = 90;  // boxes in one picture
