@@ -179,7 +179,15 @@ class Search {
     State next = state;
     next.done[i] = true;
     next.binding.chain.insert(next.binding.chain.end(), chain.begin(), chain.end());
+    if (!lines_[i]->label.empty()) BindResults(next.binding, lines_[i]->label, chain);
     if (BindName(next.binding, name, value)) Solve(next);
+  }
+
+  // `label.out0` of a chain stands for the results of all its nodes.
+  void BindResults(Binding& binding, const std::string& label, const std::vector<NodeIndex>& chain) const {
+    BoundValue results{true, {}};
+    for (const NodeIndex index : chain) results.items.push_back(Operand::Of(graph_.node(index)->output(0)));
+    binding.values[label + ".out0"] = std::move(results);
   }
 
   // --- a line that reads a known value

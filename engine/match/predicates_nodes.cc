@@ -237,6 +237,17 @@ Truth SinceIs(Call& call) {
   return Truth::kTrue;
 }
 
+// [b]: an empty name behind the last operand counts as an operand for ONNX Runtime here and there.
+Truth Trimmed(Call& call) {
+  for (const std::string& name : call.condition.values) {
+    const Node* node = NodeNamed(call, name);
+    if (node == nullptr || node->inputs.empty() || node->inputs.back() != kNoValue) continue;
+    call.actual = "'" + node->name + "' ends in one";
+    return Truth::kFalse;
+  }
+  return Truth::kTrue;
+}
+
 // {b: transB}: scale and zero point of b alike: both one element, or both [N], N the columns of b (rows if transposed).
 Truth ScalarOrPerColumn(Call& call) {
   const Graph& graph = call.binding.graph();
@@ -335,6 +346,7 @@ void AddNodePredicates(Table& table) {
   table["reduces"] = Reduces;
   table["op"] = OpIs;
   table["since"] = SinceIs;
+  table["trimmed"] = Trimmed;
   table["scalar_or_per_column"] = ScalarOrPerColumn;
   table["blocks"] = Blocks;
   table["option"] = TargetHas;

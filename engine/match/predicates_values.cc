@@ -278,12 +278,8 @@ Truth Uses(Call& call) {
   });
 }
 
-// Nodes that read a value, in the graph that defines it.
+// Nodes of this graph that read a value; readers in an enclosing graph do not count.
 int64_t UserCount(const Graph& graph, ValueId id) {
-  if (graph.FromOuterScope(id)) {
-    const auto outer = graph.parent()->Find(graph.value(id).name);
-    if (outer) return UserCount(*graph.parent(), *outer);
-  }
   std::set<NodeIndex> users;
   for (const Use& use : graph.value(id).uses) users.insert(use.node);
   return static_cast<int64_t>(users.size());

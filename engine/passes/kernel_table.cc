@@ -86,7 +86,6 @@ std::string PathOf(const PassScope& scope, const std::string& named) {
 }  // namespace
 
 const OpSchema* SchemaOf(const Graph& graph, const Node& node, const ExternalSchemas& schemas) {
-  if (const OpSchema* external = schemas.Find(node.domain, node.op_type)) return external;
   return FindSchema(schemas, node.domain, node.op_type, graph.Opset(node.domain));
 }
 
