@@ -120,8 +120,9 @@ class Fuser {
     if (unsqueeze == nullptr || !Contains(words_.unsqueeze, *unsqueeze) || !AddsFront(*unsqueeze)) return false;
     const Node* gather = graph_->Producer(unsqueeze->input(0));
     if (gather == nullptr || !Contains(words_.gather, *gather)) return false;
-    const Tensor* index = graph_->Constant(gather->input(1));
-    if (index == nullptr || !IsScalar(*graph_, gather->input(1)) || ElementAsInt(*index, 0) != axis) return false;
+    // ONNX Runtime takes an initializer of this very graph, also one that a caller may override.
+    const auto& index = graph_->value(gather->input(1)).initializer;
+    if (!index || !IsScalar(*graph_, gather->input(1)) || ElementAsInt(*index, 0) != axis) return false;
     const Node* shape = graph_->Producer(gather->input(0));
     return shape != nullptr && IsWholeShape(*shape) && SameSize(data, shape->input(0), axis);
   }

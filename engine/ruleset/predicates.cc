@@ -147,7 +147,7 @@ constexpr auto kPredicates = std::to_array<PredicateInfo>({
      "Scale and zero point alike have one element, or one for each column of the matrix; the captured attribute says "
      "whether the matrix is transposed.",
      Repair::kModel, "give {args} one scale and zero point, or one for each column"},
-    {"trimmed", ArgKind::kValues, "the operands of {args} must not end in an empty one",
+    {"trimmed", ArgKind::kLabels, "the operands of {args} must not end in an empty one",
      "The last operand that the node writes down is there (of an operand of a unit: that its DQ writes down).",
      Repair::kModel, "leave the empty operand behind the others of {args} out"},
     {"assigned", ArgKind::kName, "the node must be on another execution provider",

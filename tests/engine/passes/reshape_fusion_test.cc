@@ -68,6 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ShapeCase{"TheSameSizeOfAnother", Made("float[N,2,2] x, float[N,3] v", SizeOf("v")), "0, 4"},
                     ShapeCase{"AnotherSizeOfAnother", Made("float[N,2,2] x, float[M,3] v", SizeOf("v")), "-1, 4"},
                     ShapeCase{"TheSizeOfAnotherPlace", Made("float[N,2,2] x", SizeOf("x", "one")), "-1, 4"},
+                    ShapeCase{"APlaceThatACallerMayGive", Made("float[N,2,2] x, int64 zero", SizeOf("x")), "0, 4"},
                     ShapeCase{"SeveralNumbers", Made("float[N,2,2] x, int64[2] u", ""), ""},
                     ShapeCase{"LastSize", Cut("x", -1, 2147483647, kPlain), "-1, 4", 9},
                     ShapeCase{"OneSize", Cut("x", 1, 2, kPlain), "-1, 4", 9},
