@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/base/text.h"
+#include "engine/graph/node_name.h"
 #include "engine/match/compute.h"
 #include "engine/match/conditions.h"
 #include "engine/match/match.h"
@@ -56,10 +57,7 @@ class UnitMatcher {
   Refusal FailOperands(std::string message, std::string wanted) const {
     return {"operands", std::move(message), unit_.where, {}, std::move(wanted), ""};
   }
-  std::string Quoted(const Node& node) const {
-    const std::string name = node.name.empty() ? node.op_type + "#" + std::to_string(node.index) : node.name;
-    return "'" + name + "' (" + node.Op() + ")";
-  }
+  std::string Quoted(const Node& node) const { return "'" + NameOf(node) + "' (" + node.Op() + ")"; }
 
   bool IsBetween(const Node& node) const {
     const std::vector<std::string>& ops = scope_.file->units.between;

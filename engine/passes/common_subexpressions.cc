@@ -108,12 +108,12 @@ class Merger {
     }
     if (!replaced) return;
     PassEvent event;
-    event.what = "'" + CallOf(node) + "' computes the same as '" + CallOf(*graph.node(twin)) + "'";
+    event.what = "'" + NameOf(node) + "' computes the same as '" + NameOf(*graph.node(twin)) + "'";
     event.sources = node.origins;
     result_.modified = true;
     if (Lone(graph, node, 0)) {
       AddOrigins(node.origins, graph.node(twin)->origins);
-      event.removed = {CallOf(node)};
+      event.removed = {NameOf(node)};
       graph.RemoveNode(index);
     }
     result_.events.push_back(std::move(event));

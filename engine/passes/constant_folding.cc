@@ -86,9 +86,9 @@ class Folder {
     if (condition == nullptr || condition->count() != 1 || condition->type() != DataType::kBool) return false;
     const char* branch = ElementAsInt(*condition, 0) != 0 ? "then_branch" : "else_branch";
     PassEvent event;
-    event.what = "the condition of '" + CallOf(node) + "' is constant: '" + branch + "' takes its place";
+    event.what = "the condition of '" + NameOf(node) + "' is constant: '" + branch + "' takes its place";
     event.sources = node.origins;
-    event.removed = {CallOf(node)};
+    event.removed = {NameOf(node)};
     auto created = InlineBranch(graph, index, branch);
     if (!created.ok()) return Decline(graph, index, created.error().message);
     event.created = std::move(created).value();
@@ -176,14 +176,14 @@ class Folder {
   // The node's results become initializers of the same names; what only fed the node goes too.
   void Replace(Graph& graph, const Node& node, std::vector<Tensor> results) {
     PassEvent event;
-    event.what = "folded '" + CallOf(node) + "'";
+    event.what = "folded '" + NameOf(node) + "'";
     event.sources = node.origins;
     const NodeIndex index = node.index;
     const std::vector<ValueId> outputs = node.outputs;
     for (const NodeIndex producer : InputProducers(graph, node)) {
       if (graph.node(producer) != nullptr) PruneUp(graph, producer, event.removed);
     }
-    event.removed.insert(event.removed.begin(), CallOf(node));
+    event.removed.insert(event.removed.begin(), NameOf(node));
     graph.RemoveNode(index);
     for (size_t i = 0; i < outputs.size() && i < results.size(); ++i) {
       if (outputs[i] == kNoValue) continue;
@@ -205,7 +205,7 @@ class Folder {
   bool Decline(const Graph& graph, NodeIndex index, const std::string& why) {
     const Node& node = *graph.node(index);
     PassEvent event;
-    event.what = "not folded '" + CallOf(node) + "' (" + node.Op() + "): " + why;
+    event.what = "not folded '" + NameOf(node) + "' (" + node.Op() + "): " + why;
     event.changed = false;
     event.sources = node.origins;
     result_.events.push_back(std::move(event));

@@ -115,9 +115,9 @@ class CastRemover {
 
   void Bypass(const Node& cast, ValueId source) {
     PassEvent event;
-    event.what = "removed '" + CallOf(cast) + "': another cast follows or comes before";
+    event.what = "removed '" + NameOf(cast) + "': another cast follows or comes before";
     event.sources = cast.origins;
-    event.removed = {CallOf(cast)};
+    event.removed = {NameOf(cast)};
     graph_.ReplaceUses(cast.output(0), source);
     graph_.RemoveNode(cast.index);
     result_.modified = true;

@@ -51,7 +51,7 @@ class Widener {
     PassEvent event;
     event.what = "widened the constant '" + graph_.value(cast.input(0)).name + "'";
     event.sources = cast.origins;
-    event.removed = {CallOf(cast)};
+    event.removed = {NameOf(cast)};
     std::string base = value;
     const size_t at = base.find(table_.strip);
     if (at != std::string::npos) base.erase(at, table_.strip.size());
@@ -66,7 +66,7 @@ class Widener {
 
   void Decline(const Node& cast) {
     PassEvent event;
-    event.what = "kept '" + CallOf(cast) + "', which a subgraph reads";
+    event.what = "kept '" + NameOf(cast) + "', which a subgraph reads";
     event.changed = false;
     event.sources = cast.origins;
     result_.events.push_back(std::move(event));

@@ -137,7 +137,7 @@ class Splitter {
     for (const Part& part : parts) {
       const Node& old = *graph_->node(part.node);
       AddOrigins(old.origins, event.sources);
-      event.removed.push_back(CallOf(old));
+      event.removed.push_back(NameOf(old));
       sizes.push_back(part.end - part.begin);
       ValueId output = old.output(0);
       graph_->RemoveNode(part.node);

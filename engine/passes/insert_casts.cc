@@ -118,7 +118,7 @@ class Inserter {
 
   void Surround(Graph& graph, Node& node, std::map<ValueId, ValueId>& widened) {
     PassEvent event;
-    event.what = "no kernel for " + node.Op() + " in float16: '" + CallOf(node) + "' runs in float";
+    event.what = "no kernel for " + node.Op() + " in float16: '" + NameOf(node) + "' runs in float";
     event.sources = node.origins;
     const std::vector<ValueId> inputs = node.inputs;
     for (size_t slot = 0; slot < inputs.size(); ++slot) {

@@ -76,10 +76,10 @@ class Partitioner {
     PassEvent event;
     event.what = "no kernel for " + Described(graph, node) + ": its function takes its place";
     event.sources = node.origins;
-    event.removed = {CallOf(node)};
+    event.removed = {NameOf(node)};
     RULERUN_ASSIGN(const auto added, InlineFunctionBody(graph, index));
     if (!added) return false;
-    for (const NodeIndex made : *added) event.created.push_back(CallOf(*graph.node(made)));
+    for (const NodeIndex made : *added) event.created.push_back(NameOf(*graph.node(made)));
     result_.events.push_back(std::move(event));
     return true;
   }

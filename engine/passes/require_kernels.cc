@@ -15,7 +15,7 @@ Status Check(const Graph& graph, const KernelTable& kernels, const PassScope& sc
     return Error{Code::kNotInRuntime,
                  "ONNX Runtime has no kernel for " + Described(graph, *node) + ", version " +
                      std::to_string(node->since_version) + ", on " + scope.target->platform->name,
-                 "node '" + CallOf(*node) + "'", "Use another operator, element type or opset."};
+                 "node '" + NameOf(*node) + "'", "Use another operator, element type or opset."};
   }
   return {};
 }

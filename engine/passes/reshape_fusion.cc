@@ -163,10 +163,10 @@ class Fuser {
 
   void MakeConstant(const Node& concat, const Node& reshape, const std::vector<int64_t>& sizes) {
     PassEvent event;
-    event.what = "the shape of '" + CallOf(reshape) + "' is constant";
+    event.what = "the shape of '" + NameOf(reshape) + "' is constant";
     event.sources = reshape.origins;
     AddOrigins(concat.origins, event.sources);
-    event.removed = {CallOf(concat)};
+    event.removed = {NameOf(concat)};
     const ValueId shape = concat.output(0);
     for (const ValueId part : concat.inputs) {
       if (const Node* parent = graph_->Producer(part)) PruneUp(*graph_, parent->index, event.removed);

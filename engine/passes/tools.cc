@@ -40,8 +40,6 @@ void RefreshOuterReads(Graph& graph) {
   }
 }
 
-std::string CallOf(const Node& node) { return node.name.empty() ? node.op_type : node.name; }
-
 std::string Described(const Graph& graph, const Node& node) {
   std::string types;
   for (const ValueId input : node.inputs) {
@@ -62,7 +60,7 @@ void PruneUp(Graph& graph, NodeIndex start, std::vector<std::string>& removed) {
       if (const Node* parent = graph.Producer(input)) open.push_back(parent->index);
     }
     if (index != start && graph.OutputEdgeCount(*node) > 0) continue;
-    removed.push_back(CallOf(*node));
+    removed.push_back(NameOf(*node));
     graph.RemoveNode(index);
   }
 }

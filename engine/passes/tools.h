@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/graph/graph.h"
+#include "engine/graph/node_name.h"
 #include "engine/passes/pass.h"
 
 namespace rulerun {
@@ -23,8 +24,6 @@ bool IsScalar(const Graph& graph, ValueId id);
 // Adds origins that are not there yet.
 void AddOrigins(const std::vector<std::string>& more, std::vector<std::string>& origins);
 
-// How a node is called in an event: its name, or its operator where it has none.
-std::string CallOf(const Node& node);
 // The operator with the types of its inputs, for an event: "Sum(float16, float16)".
 std::string Described(const Graph& graph, const Node& node);
 

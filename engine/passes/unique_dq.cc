@@ -44,7 +44,7 @@ class Duplicator {
     copy.doc = "A copy, so that every reader has its own";
     copy.outputs = {output};
     PassEvent event;
-    event.what = "duplicated '" + CallOf(node) + "', which has several readers";
+    event.what = "duplicated '" + NameOf(node) + "', which has several readers";
     event.sources = node.origins;
     event.created = {copy.name};
     event.made_from = {{graph.value(output).name, of}};

@@ -82,7 +82,7 @@ class Converter {
   Status Convert(Graph& graph, NodeIndex index, const Row& row) {
     const Node& node = *graph.node(index);
     PassEvent event;
-    event.what = "made the weights of '" + CallOf(node) + "' unsigned";
+    event.what = "made the weights of '" + NameOf(node) + "' unsigned";
     event.sources = node.origins;
     for (const WeightSlots& slots : row.weights) {
       const ValueId old = InputAt(node, slots.weight);
@@ -115,7 +115,7 @@ class Converter {
                    "the unsigned form of '" + graph.value(id).name +
                        "' exists already, for another node: ONNX Runtime "
                        "fails here",
-                   "node '" + CallOf(node) + "'", "Give each node its own weights and zero points."};
+                   "node '" + NameOf(node) + "'", "Give each node its own weights and zero points."};
     }
     const Tensor& original = *graph.LocalConstant(id);
     Tensor converted(DataType::kUint8, original.dims());

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/base/codes.h"
+#include "engine/graph/node_name.h"
 #include "engine/graph/resolve.h"
 #include "engine/passes/pass.h"
 #include "engine/pipeline/walk.h"
@@ -197,9 +198,7 @@ void MarkOrigins(Graph& graph) {
   for (NodeIndex index = 0; index < graph.node_limit(); ++index) {
     Node* node = graph.node(index);
     if (node == nullptr) continue;
-    if (node->origins.empty()) {
-      node->origins = {node->name.empty() ? node->op_type + "#" + std::to_string(index) : node->name};
-    }
+    if (node->origins.empty()) node->origins = {NameOf(*node)};
     for (Graph* subgraph : graph.Subgraphs(*node)) MarkOrigins(*subgraph);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "engine/base/codes.h"
 #include "engine/graph/checkpoint.h"
+#include "engine/graph/node_name.h"
 #include "engine/match/conditions.h"
 #include "engine/match/match.h"
 #include "engine/rewrite/rewrite.h"
@@ -86,7 +87,7 @@ class Walker {
           entry.refusal = match.refusal;
           entry.faults = FaultsOf(rule, *match.binding);
         }
-        return Refused(rule, graph_.node(index)->name, match.refusal.message);
+        return Refused(rule, NameOf(*graph_.node(index)), match.refusal.message);
       case MatchResult::Kind::kMatched:
         break;
     }
@@ -96,7 +97,7 @@ class Walker {
   Result<bool> Fire(const Rule& rule, NodeIndex index, Binding& binding) {
     const auto invalid = invalid_.find({&rule, index});
     if (invalid != invalid_.end()) return RefuseInvalid(rule, index, invalid->second);
-    const std::string node = graph_.node(index)->name;
+    const std::string node = NameOf(*graph_.node(index));
     TraceEntry entry;
     if (walk_.trace != nullptr) {
       entry = Entry(rule, index, TraceEntry::Verdict::kFired);

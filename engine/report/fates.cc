@@ -298,10 +298,6 @@ FateName NamesOf(Fate fate) {
 std::string_view Name(Fate fate) { return NamesOf(fate).name; }
 std::string_view Words(Fate fate) { return NamesOf(fate).words; }
 
-std::string NameOf(const Node& node) {
-  return node.name.empty() ? node.op_type + "#" + std::to_string(node.index) : node.name;
-}
-
 std::string OriginOf(const Node& node) { return node.origins.empty() ? NameOf(node) : node.origins.front(); }
 
 std::string_view StatusName(const NodeFate& fate) {

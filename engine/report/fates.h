@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/graph/model.h"
+#include "engine/graph/node_name.h"
 #include "engine/report/boundary.h"
 #include "engine/report/macs.h"
 #include "engine/report/reasons.h"
@@ -25,8 +26,6 @@ struct OriginalNode {
   std::vector<std::string> quantizers;
 };
 
-// A node's name, or "operator#position" where it has none.
-std::string NameOf(const Node& node);
 // What MarkOrigins calls a node of the original, and the first of a later node's origins.
 std::string OriginOf(const Node& node);
 

@@ -75,7 +75,7 @@ class ChannelsLast {
       const Row* row = RowOf(edit, node);
       if (row == nullptr) continue;
       edit.SetSources(node.origins);
-      std::string what = "made '" + CallOf(node) + "' channels-last";
+      std::string what = "made '" + NameOf(node) + "' channels-last";
       Convert(edit, index, *row);
       events.push_back(edit.TakeEvent(std::move(what)));
       changed = true;

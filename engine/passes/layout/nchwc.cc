@@ -17,7 +17,7 @@ void Nchwc::Visit(NodeIndex index) {
   const size_t removed = removed_.size();
   (this->*row->handle)(index, *row);
   if (blocked_.size() == blocked && removed_.size() == removed) return;
-  PassEvent event = edit_.TakeEvent("blocked the channels of '" + CallOf(node) + "' by " + std::to_string(block_));
+  PassEvent event = edit_.TakeEvent("blocked the channels of '" + NameOf(node) + "' by " + std::to_string(block_));
   for (size_t i = removed; i < removed_.size(); ++i) event.removed.push_back(edit_.node(removed_[i]).name);
   events_.push_back(std::move(event));
 }

@@ -41,7 +41,7 @@ class Optimizer {
       const Node* node = edit_.graph().node(index);
       if (node == nullptr || !MayChange(*node)) continue;
       edit_.SetSources(node->origins);
-      const std::string name = CallOf(*node);
+      const std::string name = NameOf(*node);
       if (!step(index)) continue;
       Record("put in order at '" + name + "'");
       changed = true;
@@ -87,7 +87,7 @@ class Optimizer {
     if (std::find(push.slots.begin(), push.slots.end(), slot) == push.slots.end()) return false;
     if (!AlwaysPushes(node) && !IsCheaper(push, *row, towards_)) return false;
     edit_.SetSources(edit_.node(transpose).origins);
-    std::string what = "pushed '" + CallOf(edit_.node(transpose)) + "' past '" + CallOf(node) + "'";
+    std::string what = "pushed '" + NameOf(edit_.node(transpose)) + "' past '" + NameOf(node) + "'";
     if (!row->kind->handle(push, *row)) return false;
     Record(std::move(what));
     return true;
