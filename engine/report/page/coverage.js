@@ -2,6 +2,7 @@
 // All text of the model reaches the page through textContent, never as markup.
 (function () {
   const data = JSON.parse(document.getElementById('data').textContent);
+  const kFirstNames = 3;  // of a row that lists nodes
   const kFirstRows = 200;
   const kEverything = '*';
   const byId = (id) => document.getElementById(id);
@@ -225,17 +226,34 @@
     table(byId('rules'), columns, rows, {pick: (row) => row.group});
   }
 
+  // Hits of one fault of one rule in a row, with the nodes that have it.
+  function faultRows(hits) {
+    const rows = new Map();
+    for (const hit of hits) {
+      const key = JSON.stringify([hit.rule, hit.id, hit.op]);
+      if (!rows.has(key)) rows.set(key, {...hit, nodes: []});
+      rows.get(key).nodes.push(hit.node);
+    }
+    return [...rows.values()];
+  }
+
+  function firstOf(names) {
+    const rest = names.length - kFirstNames;
+    return make('span', {title: names.join('\n')}, names.slice(0, kFirstNames).join(', ') + (rest > 0 ? ' and ' + rest + ' more' : ''));
+  }
+
   function faults(report) {
     byId('faults').hidden = report.faults.length === 0;
     table(byId('faults'), [
-      {head: 'Node', value: (hit) => hit.node, kind: 'name'},
+      {head: 'Nodes', value: (hit) => hit.nodes.length, number: true},
+      {head: 'Which', value: (hit) => hit.nodes.join(' '), kind: 'name', show: (hit) => firstOf(hit.nodes)},
       {head: 'Operator', value: (hit) => hit.op},
       {head: 'Effect', value: (hit) => hit.effect},
       {head: 'What is wrong', value: (hit) => hit.note},
       {head: 'Fault', value: (hit) => hit.id, show: (hit) => /^https:\/\//.test(hit.link || '') ? make('a', {href: hit.link, rel: 'noreferrer'}, hit.id) : hit.id},
       {head: 'Rule', value: (hit) => hit.rule},
       place((hit) => hit.place),
-    ], report.faults);
+    ], faultRows(report.faults));
   }
 
   function models() {
