@@ -249,6 +249,7 @@ Refusal Refuse(const Binding& binding, const Condition& condition, Truth truth, 
   if (!blame.wanted.empty()) sentence += (blame.actual.empty() ? ": wanted " : ", wanted ") + blame.wanted;
   if (truth == Truth::kUnknown && blame.actual.empty()) sentence += " (not known here)";
   refusal.message = std::move(sentence);
+  if (blame.inner) refusal.args = blame.inner->args;  // advice is about the check that failed
   refusal.actual = blame.actual;
   refusal.wanted = blame.wanted;
   return refusal;

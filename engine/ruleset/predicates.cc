@@ -167,7 +167,7 @@ constexpr auto kPredicates = std::to_array<PredicateInfo>({
      "A list; one item must hold, tried in order. A dimension variable that it binds stays bound.", Repair::kModel, ""},
     {"not", ArgKind::kConditions, "must not be: {args}",
      "The conditions do not all hold. What is unknown stays unknown and satisfies nothing.", Repair::kModel,
-     "change {args}"},
+     "see to it that this does not hold: {args}"},
     {"if", ArgKind::kIfThen, "what follows from the `if` must hold", "`if: .., then: ..`: without the first, true.",
      Repair::kModel, ""},
 });
