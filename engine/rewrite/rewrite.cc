@@ -1,17 +1,51 @@
 #include "engine/rewrite/rewrite.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "engine/graph/resolve.h"
 #include "engine/match/compute.h"
 
 namespace rulerun {
+namespace {
+
+// What the names of `prune:` stand for.
+std::vector<ValueId> ValuesToPrune(const Binding& binding) {
+  std::vector<ValueId> values;
+  for (const std::string& name : binding.rule().prune) {
+    for (const Operand& operand : binding.Operands(name).value_or(std::vector<Operand>{})) {
+      if (operand.present()) values.push_back(operand.value);
+    }
+  }
+  return values;
+}
+
+// Removes the producer of a value that nothing reads, and then those that fed only it.
+void Prune(Graph& graph, ValueId value, Change& change) {
+  std::vector<ValueId> open{value};
+  while (!open.empty()) {
+    const Node* node = graph.Producer(open.back());
+    open.pop_back();
+    if (node == nullptr || graph.OutputEdgeCount(*node) > 0 || graph.ProducesGraphOutput(*node)) continue;
+    std::copy_if(node->inputs.begin(), node->inputs.end(), std::back_inserter(open),
+                 [](ValueId input) { return input != kNoValue; });
+    open.insert(open.end(), node->implicit.begin(), node->implicit.end());
+    change.removed.push_back(node->name);
+    graph.RemoveNode(node->index);
+  }
+}
+
+}  // namespace
 
 Result<Change> Apply(Binding& binding) {
   const Rule& rule = binding.rule();
   const bool by_case = binding.taken_case != nullptr && binding.taken_case->rewrite.kind != Rewrite::Kind::kNone;
   const Rewrite& rewrite = by_case ? binding.taken_case->rewrite : rule.rewrite;
-  return rule.is_unit ? ApplyUnit(binding, rewrite) : ApplyPattern(binding, rewrite);
+  const std::vector<ValueId> pruned = ValuesToPrune(binding);
+  auto change = rule.is_unit ? ApplyUnit(binding, rewrite) : ApplyPattern(binding, rewrite);
+  if (!change.ok()) return change;
+  for (const ValueId value : pruned) Prune(binding.graph(), value, *change);
+  return change;
 }
 
 std::pair<std::string, std::string> OperatorOf(const Binding& binding, const Call& call) {
