@@ -234,6 +234,10 @@ class PatternRewriter {
     fresh.inputs = inputs;
     fresh.outputs = Outputs(binding, statement, made, kNoNode, fresh.name);
     StemFrom(fresh.outputs, replaced);
+    if (GiveShapes(binding, statement, fresh.outputs)) {
+      change_.created.push_back(AddUntyped(binding, std::move(fresh)));
+      return {};
+    }
     if (Waits(fresh)) {
       waiting_.push_back(AddUntyped(binding, std::move(fresh)));
       change_.created.push_back(waiting_.back());
@@ -254,6 +258,20 @@ class PatternRewriter {
 
   void StemFrom(const std::vector<ValueId>& made, const std::vector<ValueId>& replaced) {
     for (size_t i = 0; i < std::min(made.size(), replaced.size()); ++i) StemsFrom(made[i], replaced[i]);
+  }
+
+  // `shapes`: true where a result begins with another value's type, and inference has to wait for the walk's end.
+  bool GiveShapes(const Binding& binding, const Statement& statement, const std::vector<ValueId>& outputs) {
+    bool given = false;
+    for (size_t i = 0; i < std::min(statement.outputs.size(), outputs.size()); ++i) {
+      const auto shape = binding.rule().shapes.find(statement.outputs[i].name);
+      if (shape == binding.rule().shapes.end() || outputs[i] == kNoValue) continue;
+      const auto source = binding.Operands(shape->second);
+      if (!source || source->empty() || !source->front().present()) continue;
+      graph_.value(outputs[i]).type = graph_.TypeOf(source->front().value);
+      given = true;
+    }
+    return given;
   }
 
   // Whether the node reads what a later line writes, or what waits itself: its types come when all nodes are there.

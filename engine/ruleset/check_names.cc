@@ -112,6 +112,7 @@ class NameChecker {
     check("shared", rule_.shared);
     check("outputs-ok", rule_.outputs_ok);
     check("prune", rule_.prune);
+    for (const auto& [made, source] : rule_.shapes) check("shapes", std::vector<std::string>{source});
     std::vector<std::string> labels;
     for (const auto& [label, unused] : names_->labels) labels.push_back(label);
     if (!rule_.anchor.empty() && AnchorIsNowhere()) {
@@ -403,7 +404,7 @@ class NameChecker {
         CheckReference(statement.renamed_to, statement.where, Wanted::kValue);
     }
     CheckMadeAreRead(rewrite, made);
-    CheckNameKeys(rewrite, made);
+    CheckMadeKeys(rewrite, made);
   }
 
   void CheckRewriteCall(const Call& call, const std::set<std::string>& made) {
@@ -448,10 +449,17 @@ class NameChecker {
     }
   }
 
-  // `names` speaks of what the rewrite makes.
-  void CheckNameKeys(const Rewrite& rewrite, const std::set<std::string>& made) {
-    const Yaml* place = rule_.yaml.Get("names");
-    for (const auto& [name, unused] : rule_.names) {
+  // `names` and `shapes` speak of what the rewrite makes.
+  void CheckMadeKeys(const Rewrite& rewrite, const std::set<std::string>& made) {
+    CheckMadeKeys("names", rule_.names, rewrite, made);
+    CheckMadeKeys("shapes", rule_.shapes, rewrite, made);
+  }
+
+  template <typename Entries>
+  void CheckMadeKeys(const std::string& key, const Entries& entries, const Rewrite& rewrite,
+                     const std::set<std::string>& made) {
+    const Yaml* place = rule_.yaml.Get(key);
+    for (const auto& [name, unused] : entries) {
       std::vector<std::string> known(made.begin(), made.end());
       known.emplace_back("copy");
       for (const Statement& statement : rewrite.statements) known.push_back(statement.label);
@@ -460,7 +468,7 @@ class NameChecker {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
       if (MadeByAnyCase(name)) continue;
       errors_.Add(Code::kUnknownName, place != nullptr ? place->where : rule_.where,
-                  "'names' speaks of '" + name + "', which the rule does not make" + DidYouMean(name, known));
+                  "'" + key + "' speaks of '" + name + "', which the rule does not make" + DidYouMean(name, known));
     }
   }
 

@@ -127,7 +127,9 @@ constexpr auto kUnsupportedKeys = std::to_array<KeyInfo>({
       {"becomes", kBlock, "What the operator of the unit becomes: one call."},                                           \
       {"error", kText, "The model is refused, with this reason."},                                                       \
       {"names", kNameTemplates, "Names of new values and nodes, drawn in this order."},                                  \
-      {"prune", kNames, "Values whose producers go if nothing else reads them, and then what fed only these."},                                        \
+      {"shapes", kMapOfTexts,                                                                                            \
+       "New value -> the value whose shape it begins with; the inferred one is merged into it."},                        \
+      {"prune", kNames, "Values whose producers go if nothing else reads them, and then what fed only these."},          \
       {"ep", kNames, "Execution providers, instead of the stage's."},                                                    \
       {"if", kMap, "Only if this holds.", kOptional, "", KeyTable::kGate},                                               \
       {"unless", kMap, "Not if this holds.", kOptional, "", KeyTable::kGate},                                            \

@@ -126,6 +126,7 @@ struct Rule {
   std::vector<Case> cases;
   Rewrite rewrite;
   NameTemplates names;
+  std::map<std::string, std::string> shapes;  // new value -> the value whose type it begins with
   std::vector<std::string> prune;
   std::vector<std::string> overlaps;   // rules that may match the same nodes, on purpose
   std::vector<std::string> closed;     // ids of faults that a derived rule set has closed

@@ -42,6 +42,9 @@ class RuleReader {
     rule_->since_ort = TextOf(yaml_, "since-ort");
     for (const std::string& name : NamesOf(yaml_, "shared")) rule_->shared.insert(name);
     for (const std::string& name : NamesOf(yaml_, "outputs-ok")) rule_->outputs_ok.insert(name);
+    if (const Yaml* shapes = yaml_.Get("shapes")) {
+      for (const auto& [made, source] : shapes->entries) rule_->shapes[made] = source.scalar;
+    }
     rule_->prune = NamesOf(yaml_, "prune");
     rule_->overlaps = NamesOf(yaml_, "overlaps");
     rule_->providers = NamesOf(yaml_, "ep");

@@ -52,5 +52,30 @@ TEST(Pipeline, AReshapeWhoseShapeBecameConstantJoinsNoChainInThatRound) {
             (Ops{{"DequantizeLinear", 2}, {"QuantizeLinear", 2}, {"Reshape", 2}}));
 }
 
+// The scale of the bias begins with the shape of the weight's scale. Inference gives it another rank where the scale of
+// the input has one; then its size is unknown, and constant folding leaves it and what reads it.
+TEST(Pipeline, ABiasScaleOfAnotherRankIsNotFolded) {
+  const std::string text = R"(
+    g (uint8[1, 1, 4, 4] x) => (uint8[1, 1, 4, 4] y)
+    <float s = {0.5}, uint8 z = {0}, int8[1, 1, 1, 1] w = {2}, float ws = {0.25}, int8 wz = {0}, float[1] b = {1.0}>
+    {
+      xf = DequantizeLinear(x, s, z)
+      wf = DequantizeLinear(w, ws, wz)
+      t = Conv(xf, wf, b)
+      y = QuantizeLinear(t, s, z)
+    })";
+  EXPECT_EQ(Rewritten(text, Level::kBasic), (Ops{{"Conv", 1}, {"DequantizeLinear", 3}, {"QuantizeLinear", 1}}));
+  std::string ranked = text;
+  ranked.replace(ranked.find("float s"), 7, "float[1] s");
+  ranked.replace(ranked.find("uint8 z"), 7, "uint8[1] z");
+  EXPECT_EQ(Rewritten(ranked, Level::kBasic), (Ops{{"Cast", 1},
+                                                   {"Conv", 1},
+                                                   {"DequantizeLinear", 3},
+                                                   {"Div", 1},
+                                                   {"Mul", 1},
+                                                   {"QuantizeLinear", 1},
+                                                   {"Round", 1}}));
+}
+
 }  // namespace
 }  // namespace rulerun
