@@ -49,7 +49,7 @@ Status Copy(const std::string& from, const std::string& to) {
     RULERUN_RETURN_IF_ERROR(file.CopyFrom(descriptor));
     return file.Commit();
   };
-  const Status status = copy();
+  Status status = copy();
   ::close(descriptor);
   return status;
 }
@@ -119,7 +119,7 @@ Status Write(const Model& model, const std::string& path, const SaveOptions& opt
   RULERUN_ASSIGN(OutputFile file, OutputFile::Create(path));
   RULERUN_RETURN_IF_ERROR(WriteRope(all, &file));
   if (data) RULERUN_RETURN_IF_ERROR(data->Commit());
-  const Status committed = file.Commit();
+  Status committed = file.Commit();
   if (!committed.ok() && data) ::unlink(data_path.c_str());
   return committed;
 }

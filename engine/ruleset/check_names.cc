@@ -459,6 +459,7 @@ class NameChecker {
   void CheckMadeKeys(const std::string& key, const Entries& entries, const Rewrite& rewrite,
                      const std::set<std::string>& made) {
     const Yaml* place = rule_.yaml.Get(key);
+    const std::string speaks = "'" + key + "' speaks of '";
     for (const auto& [name, unused] : entries) {
       std::vector<std::string> known(made.begin(), made.end());
       known.emplace_back("copy");
@@ -468,7 +469,7 @@ class NameChecker {
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
       if (MadeByAnyCase(name)) continue;
       errors_.Add(Code::kUnknownName, place != nullptr ? place->where : rule_.where,
-                  "'" + key + "' speaks of '" + name + "', which the rule does not make" + DidYouMean(name, known));
+                  speaks + name + "', which the rule does not make" + DidYouMean(name, known));
     }
   }
 

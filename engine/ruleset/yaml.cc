@@ -99,7 +99,7 @@ class Builder : public YAML::EventHandler {
     Yaml scalar;
     scalar.kind = Yaml::Kind::kScalar;
     scalar.scalar = value;
-    scalar.quoted = tag != "?" && tag != "";
+    scalar.quoted = tag != "?" && !tag.empty();
     const std::string_view line = LineAt(mark.line);
     const size_t column = SkipProperties(line, static_cast<size_t>(std::max(mark.column, 0)));
     scalar.where = At(mark.line, static_cast<int>(column));
