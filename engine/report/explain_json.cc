@@ -1,6 +1,7 @@
 // Explanations as JSON.
 #include <nlohmann/json.hpp>
 
+#include "engine/base/codes.h"
 #include "engine/report/explain.h"
 #include "engine/report/refusal_json.h"
 
@@ -84,7 +85,8 @@ ordered_json AsJson(const Explanation& explanation) {
   Add(json, "rule", fate.rule);
   Add(json, "place", fate.place);
   if (fate.fate == Fate::kFloat || fate.fate == Fate::kFused) {
-    json["reason"] = {{"kind", Name(fate.reason.kind)}, {"message", fate.reason.Text()}};
+    json["reason"] = {
+        {"code", Name(CodeOf(fate.reason.kind))}, {"kind", Name(fate.reason.kind)}, {"message", fate.reason.Text()}};
     Add(json["reason"], "place", fate.reason.place);
   }
   Add(json, "advice", explanation.advice);
