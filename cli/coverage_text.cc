@@ -15,9 +15,9 @@
 namespace rulerun::cli {
 namespace {
 
-constexpr size_t kMostNodes = 10;  // float nodes told one by one, unless --nodes asks for all
-constexpr size_t kMostRules = 12;  // likewise, --by-rule
-constexpr size_t kMostPlaces = 3;  // nodes beside a rule
+constexpr size_t kMostGroups = 10;  // kinds of refusal, unless --nodes asks for every node
+constexpr size_t kMostRules = 12;   // likewise, --by-rule
+constexpr size_t kMostPlaces = 3;   // nodes beside a rule
 
 std::string CountText(int count) { return count == 0 ? "" : std::to_string(count); }
 
@@ -147,35 +147,66 @@ bool WorthTelling(const NodeFate& fate) {
   return fate.fate == Fate::kFloat && fate.reason.kind == Reason::Kind::kRefused;
 }
 
-std::string NodeLines(const Coverage& coverage, bool all) {
+std::string AllNodes(const Coverage& coverage) {
   std::string text;
-  size_t told = 0;
-  size_t left = 0;
+  for (const NodeFate& fate : coverage.fates.nodes) text += "  " + Line(fate) + "\n";
+  return text.empty() ? "" : "\nNodes:\n" + text;
+}
+
+// "conv1, conv2 and 7 more"
+std::string Few(const std::vector<std::string>& names) {
+  if (names.size() <= kMostPlaces) return Join(names, ", ");
+  return Join({names.begin(), names.begin() + kMostPlaces}, ", ") + " and " +
+         std::to_string(names.size() - kMostPlaces) + " more";
+}
+
+// Nodes of one operator that one condition of one rule refused.
+using Refused = std::vector<const NodeFate*>;
+
+std::vector<Refused> GroupRefused(const Coverage& coverage) {
+  std::vector<Refused> groups;
   for (const NodeFate& fate : coverage.fates.nodes) {
-    if (!all && !WorthTelling(fate)) continue;
-    if (!all && told == kMostNodes) {
-      ++left;
-      continue;
+    if (!WorthTelling(fate)) continue;
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Refused& group) {
+      const NodeFate& first = *group.front();
+      return first.node.op == fate.node.op && first.reason.place == fate.reason.place &&
+             first.reason.rule == fate.reason.rule && first.reason.check == fate.reason.check;
+    });
+    if (same == groups.end()) {
+      groups.push_back({&fate});
+    } else {
+      same->push_back(&fate);
     }
-    text += "  " + Line(fate) + "\n";
-    ++told;
   }
-  if (text.empty()) return "";
-  if (left > 0) text += "  and " + std::to_string(left) + " more: 'rulerun coverage --nodes' lists all\n";
-  return (all ? "\nNodes:\n" : "\nRefused by a condition ('rulerun explain --node NAME' says what to change):\n") +
-         text;
+  return groups;
+}
+
+// The first of each group in full, the others by name.
+std::string RefusedNodes(const Coverage& coverage) {
+  const std::vector<Refused> groups = GroupRefused(coverage);
+  if (groups.empty()) return "";
+  std::string text = "\nRefused by a condition ('rulerun explain --node NAME' says what to change):\n";
+  for (size_t i = 0; i < std::min(groups.size(), kMostGroups); ++i) {
+    text += "  " + Line(*groups[i].front()) + "\n";
+    std::vector<std::string> others;
+    for (size_t k = 1; k < groups[i].size(); ++k) others.push_back(groups[i][k]->node.name);
+    if (!others.empty()) text += "    likewise " + Few(others) + "\n";
+  }
+  if (groups.size() > kMostGroups) {
+    text += "  and " + Plural(groups.size() - kMostGroups, "other kind") + ": 'rulerun coverage --nodes' lists all\n";
+  }
+  return text;
 }
 
 // Where a fault is: "conv1 (Conv), conv2 (Conv) and 7 more". Q and DQ nodes say what they stand next to.
 std::string Hits(const std::vector<const FaultHit*>& hits) {
   std::vector<std::string> names;
-  for (size_t i = 0; i < std::min(hits.size(), kMostPlaces); ++i) {
+  for (size_t i = 0; i < hits.size(); ++i) {
     std::string name = hits[i]->node + " (" + hits[i]->op + ")";
     if (!hits[i]->beside.empty()) name += " next to " + hits[i]->beside.front();
     names.push_back(std::move(name));
   }
-  const std::string text = Join(names, ", ");
-  return hits.size() > kMostPlaces ? text + " and " + std::to_string(hits.size() - kMostPlaces) + " more" : text;
+  return Few(names);
 }
 
 // The same fault of the same rule is told once.
@@ -263,8 +294,9 @@ std::string Heading(const Coverage& coverage) {
 std::string Body(const Coverage& coverage, const CoverageTextOptions& options) {
   std::string text = OpTable(coverage.ops, options.width) + "\n" + ShareLine(coverage.nodes, coverage.macs) +
                      UnquantizedLine(coverage) + ConversionLine(coverage) + BoundaryLine(coverage.boundary) +
-                     ByDesignLine(coverage) + MismatchLines(coverage.ops) + NodeLines(coverage, options.nodes) +
-                     FaultLines(coverage) + RuleTable(coverage.rule_use, options);
+                     ByDesignLine(coverage) + MismatchLines(coverage.ops) +
+                     (options.nodes ? AllNodes(coverage) : RefusedNodes(coverage)) + FaultLines(coverage) +
+                     RuleTable(coverage.rule_use, options);
   if (options.by_rule) text += ConditionTable(coverage.rule_use, options.width);
   return text;
 }

@@ -34,6 +34,28 @@ TEST(Reports, RefusalsNameRuleConditionAndPlace) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("known faults"), HasSubstr("softmax_negative_scale"), HasSubstr("C72")));
 }
 
+TEST(Reports, ARefusalOfManyNodesIsToldOnce) {
+  const TemporaryFolder folder;
+  std::string nodes = "af = DequantizeLinear(a, s, z)  b0 = DequantizeLinear(b, s, i)\n";
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i);
+    nodes += "[add" + n + "] t" + n + " = Add(af, b" + n + ")  q" + n + " = QuantizeLinear(t" + n + ", s, i)  b" +
+             std::to_string(i + 1) + " = DequantizeLinear(q" + n + ", s, i)\n";
+  }
+  const std::string model = folder.Write("mixed.onnxtxt",
+                                         "<ir_version: 8, opset_import: [\"\": 17]>\n"
+                                         "g (uint8[4] a, int8[4] b) => (float[4] b6)\n"
+                                         "<float s = {0.1}, uint8 z = {3}, int8 i = {0}> {\n" +
+                                             nodes + "}\n");
+  const Ran ran = Rulerun({"coverage", "--platform", "arm64", model});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(
+      ran.out,
+      ContainsRegex("add0 \\(Add\\) stays float: rule '2DQ', types: .*\n    likewise add1, add2, add3 and 2 more\n"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("add4 (Add)")));
+  EXPECT_THAT(Rulerun({"coverage", "--platform", "arm64", "--nodes", model}).out, HasSubstr("add4 (Add) stays float"));
+}
+
 TEST(Reports, BelowExtendedCoverageNamesTheLevel) {
   const Ran ran = Rulerun({"coverage", "--level", "basic", SampleModel("convnet-qdq.onnx")});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
