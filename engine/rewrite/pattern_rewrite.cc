@@ -42,7 +42,7 @@ class PatternRewriter {
     }
     RULERUN_RETURN_IF_ERROR(ResolveWaiting());
     for (const auto& [name, id] : made_) {
-      if (graph_.value(id).initializer) StemsFrom(id, SourceOfComputed(binding_, name));
+      if (id != kNoValue && graph_.value(id).initializer) StemsFrom(id, SourceOfComputed(binding_, name));
     }
     std::vector<NodeIndex> removable = matched_;
     std::erase_if(removable, [this](NodeIndex index) {
