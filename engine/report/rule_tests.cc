@@ -53,16 +53,9 @@ class TestRun {
 
  private:
   Walk MakeWalk(const TestTarget& given, Graph& graph, Trace& trace) const {
-    Walk walk;
-    walk.scope.graph = &graph;
-    walk.scope.rules = &rules_;
-    walk.scope.file = &file_;
-    walk.scope.target = &given.target;
-    walk.scope.kernels = &kernels_;
+    Walk walk = WalkFor(given, graph, rules_, file_, kernels_, trace);
     if (observer_) walk.scope.conditions = &observer_;
     walk.rules = {&rule_};
-    walk.visit_all = file_.visit_all;
-    walk.trace = &trace;
     return walk;
   }
 

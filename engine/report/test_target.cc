@@ -43,6 +43,19 @@ Result<TestTarget> ReadTestTarget(const RuleSet& rules, const std::vector<std::p
   return given;
 }
 
+Walk WalkFor(const TestTarget& given, Graph& graph, const RuleSet& rules, const RuleFile& file,
+             const KernelRegistry& kernels, Trace& trace) {
+  Walk walk;
+  walk.scope.graph = &graph;
+  walk.scope.rules = &rules;
+  walk.scope.file = &file;
+  walk.scope.target = &given.target;
+  walk.scope.kernels = &kernels;
+  walk.visit_all = file.visit_all;
+  walk.trace = &trace;
+  return walk;
+}
+
 void Claim(Graph& graph, const std::string& provider) {
   for (NodeIndex index = 0; index < graph.node_limit(); ++index) {
     Node* node = graph.node(index);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/graph/graph.h"
+#include "engine/pipeline/walk.h"
 #include "engine/ruleset/ruleset.h"
 #include "engine/ruleset/target.h"
 
@@ -27,6 +28,10 @@ struct TestTarget {
 
 // Facts, options, platform, level, opset and ep; what is not given: the first platform by name, level all, opset 21.
 Result<TestTarget> ReadTestTarget(const RuleSet& rules, const std::vector<std::pair<std::string, std::string>>& facts);
+
+// A walk over a test's graph, told in `trace`, that has no rules yet. `given` must be in Use().
+Walk WalkFor(const TestTarget& given, Graph& graph, const RuleSet& rules, const RuleFile& file,
+             const KernelRegistry& kernels, Trace& trace);
 
 // Puts every node on the provider, in subgraphs too.
 void Claim(Graph& graph, const std::string& provider);

@@ -117,15 +117,9 @@ Result<WitnessRun> WitnessRunner::Run(const Witness& witness, const RuleFile& fi
   Graph& graph = *run.model.graph;
   Claim(graph, given.provider);
   MarkOrigins(graph);
-  Walk rules;
-  rules.scope.graph = &graph;
-  rules.scope.rules = &rules_;
-  rules.scope.file = &file;
-  rules.scope.target = &given.target;
-  rules.scope.kernels = &kernels_;
+  Walk rules = WalkFor(given, graph, rules_, file, kernels_, run.trace);
   rules.rules = walk;
   rules.visit_all = visit_all;
-  rules.trace = &run.trace;
   RULERUN_ASSIGN([[maybe_unused]] const bool changed, WalkGraph(rules, graph));
   return run;
 }

@@ -74,15 +74,8 @@ Result<std::string> DrawTest(const RuleSet& rules, const RuleFile& file, const R
   MarkOrigins(graph);
   Drawing before = DrawGraph(graph, rules);
   Trace trace;
-  Walk walk;
-  walk.scope.graph = &graph;
-  walk.scope.rules = &rules;
-  walk.scope.file = &file;
-  walk.scope.target = &given.target;
-  walk.scope.kernels = &kernels;
+  Walk walk = WalkFor(given, graph, rules, file, kernels, trace);
   walk.rules = {&rule};
-  walk.visit_all = file.visit_all;
-  walk.trace = &trace;
   RULERUN_ASSIGN(const bool changed, WalkGraph(walk, graph));
   if (!changed) {
     return Error{Code::kTestFails, "the rule does not fire in its own test", test.where.ToString(),
